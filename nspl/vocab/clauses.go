@@ -1,0 +1,146 @@
+package vocab
+
+import "time"
+
+// Flush says when a route or an emitter hands over what it holds.
+type Flush struct {
+	Immediate bool          // FLUSH IMMEDIATE: a fixed physical window of 100 µs
+	Each      time.Duration // FLUSH EACH, on the domain clock
+	MaxBatch  Size          // MAX BATCH SIZE, logical bytes
+}
+
+// Size is a byte size as it was written; Bytes is what it means.
+type Size struct {
+	Bytes uint64
+	Text  string // canonical spelling such as 1MiB
+}
+
+// Batch is the BATCH clause of an emitter: one payload of several records.
+type Batch struct {
+	MaxMessages uint64
+	MaxSize     Size
+}
+
+// Retry is a backoff that starts at Backoff, doubles, and stops at Max.
+type Retry struct{ Backoff, Max time.Duration }
+
+// Window bounds the confirmations a sink may await: 1 for ACK SEQUENTIAL.
+type Window struct {
+	Parallel bool
+	Max      uint64
+}
+
+// SourceMode is the delivery mode of a source.
+type SourceMode struct {
+	Acknowledged bool
+	Parallel     bool
+	Max          uint64        // ACK PARALLEL
+	BatchTimeout time.Duration // ACK PARALLEL
+	AckTimeout   time.Duration // ACK
+	Retry        Retry         // ACK
+}
+
+// SinkModeKind is the word that follows MODE in a sink.
+type SinkModeKind uint8
+
+// The sink modes.
+const (
+	SinkNoAck        SinkModeKind = iota // NO_ACK retry
+	SinkAckWindow                        // ACK window, ACK TIMEOUT, retry
+	SinkAckRequest                       // ACK retry: request and response
+	SinkJetStreamAck                     // JETSTREAM ACK window, ACK TIMEOUT, retry
+)
+
+// SinkMode is the publishing mode of a sink.
+type SinkMode struct {
+	Kind       SinkModeKind
+	Window     Window
+	AckTimeout time.Duration
+	Retry      Retry
+}
+
+// QuiesceBody is what ON QUIESCE does with a source.
+type QuiesceBody uint8
+
+// The quiesce bodies. The first three belong to connected sources, the last two
+// to endpoints.
+const (
+	QuiesceSuspend QuiesceBody = iota
+	QuiesceBuffer
+	QuiesceDrop
+	QuiesceReject
+	QuiesceEndpointBuffer
+)
+
+// Quiesce is the ON QUIESCE clause.
+type Quiesce struct {
+	Body       QuiesceBody
+	MaxSize    Size          // buffers
+	DropOldest bool          // QuiesceBuffer
+	RetryAfter time.Duration // QuiesceReject
+}
+
+// Cursor is the tail of a cursor source.
+type Cursor struct {
+	MaxRows uint64
+	Every   time.Duration
+}
+
+// ConfigEntry is one CONFIG line of a client. The value is kept as text.
+type ConfigEntry struct{ Key, Value string }
+
+// Pool is the POOL SIZE clause.
+type Pool struct{ Min, Max uint32 }
+
+// ExternalName is one name of the outside world that a statement writes, with
+// the word that introduces it: ("STREAM", "orders").
+type ExternalName struct{ Role, Text string }
+
+// ExternalNames are the external names of one source or sink in written order.
+type ExternalNames []ExternalName
+
+// Get returns the text of a role, or "".
+func (n ExternalNames) Get(role string) string {
+	for i := range n {
+		if n[i].Role == role {
+			return n[i].Text
+		}
+	}
+	return ""
+}
+
+// WireFormat is the document format of a wire schema.
+type WireFormat uint8
+
+// The wire formats.
+const (
+	WireJSON WireFormat = iota
+	WireCBOR
+	WireAvro
+)
+
+var wireFormatNames = [...]string{"JSON", "CBOR", "AVRO"}
+
+// String returns the keyword.
+func (f WireFormat) String() string { return wireFormatNames[f] }
+
+// WireType is the type of a member of a wire schema. JSON and CBOR share one
+// list; AVRO has its own.
+type WireType uint8
+
+// The wire types of JSON and CBOR.
+const (
+	WireString WireType = iota
+	WireNumber
+	WireInteger
+	WireBoolean
+	WireArray
+	WireBytes
+	WireObject
+	WireNull
+)
+
+var wireTypeNames = [...]string{"string", "number", "integer", "boolean", "array", "bytes", "object", "null"}
+
+// String returns the canonical lower-case spelling.
+func (t WireType) String() string { return wireTypeNames[t] }

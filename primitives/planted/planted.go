@@ -1,0 +1,22 @@
+// Package planted names the defects that a build with the tag "planted" can
+// switch on, so that campaigns prove they would find them. Without the tag
+// [Active] is the constant false and every planted branch disappears.
+package planted
+
+// Defect is one switchable mistake.
+type Defect string
+
+// The defects.
+const (
+	AckBeforeSink     Defect = "ack-before-sink"     // a share is resolved when the payload is offered, not when the sink answered
+	SkipChildShare    Defect = "skip-child-share"    // fan-out reserves one child share too few
+	AnswerBeforeSync  Defect = "answer-before-sync"  // a log append answers before its bytes are synchronised
+	NoTornTailCheck   Defect = "no-torn-tail-check"  // recovery accepts a record whose checksum does not match
+	ResendConfirmed   Defect = "resend-confirmed"    // a retry offers records the broker had confirmed
+	MapOrderedEffects Defect = "map-ordered-effects" // effects follow the iteration order of a map
+)
+
+// Defects lists every defect.
+func Defects() []Defect {
+	return []Defect{AckBeforeSink, SkipChildShare, AnswerBeforeSync, NoTornTailCheck, ResendConfirmed, MapOrderedEffects}
+}
