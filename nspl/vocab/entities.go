@@ -15,6 +15,9 @@ var clientTypeNames = [...]string{"", "HTTP", "NATS", "REDIS"}
 // String returns the keyword.
 func (t ClientType) String() string { return clientTypeNames[t] }
 
+// Pooled reports whether a client of the type declares POOL SIZE.
+func (t ClientType) Pooled() bool { return t == ClientRedis }
+
 // SourceEntity is what an ingestor reads: connector and noun, which together are
 // the head of its statement.
 type SourceEntity uint8
@@ -36,3 +39,35 @@ const (
 	SinkRedisChannel
 	SinkHTTPRequest
 )
+
+// String returns the head of the statement: connector and noun.
+func (e SourceEntity) String() string { return e.Capabilities().Head }
+
+// String returns the head of the statement: connector and noun.
+func (e SinkEntity) String() string { return e.Capabilities().Head }
+
+// Capabilities returns the one declaration of the entity. An entity this build
+// does not know has none: it panics.
+func (e SourceEntity) Capabilities() *SourceCapabilities { return &sources[e-1] }
+
+// Capabilities returns the one declaration of the entity. An entity this build
+// does not know has none: it panics.
+func (e SinkEntity) Capabilities() *SinkCapabilities { return &sinks[e-1] }
+
+// SourceEntities lists every source entity, in declaration order.
+func SourceEntities() []SourceEntity {
+	list := make([]SourceEntity, len(sources))
+	for i := range list {
+		list[i] = SourceEntity(i + 1)
+	}
+	return list
+}
+
+// SinkEntities lists every sink entity, in declaration order.
+func SinkEntities() []SinkEntity {
+	list := make([]SinkEntity, len(sinks))
+	for i := range list {
+		list[i] = SinkEntity(i + 1)
+	}
+	return list
+}
