@@ -15,7 +15,19 @@ var (
 	ErrDeadline error = deadlineError{}
 	// ErrLocked says that another process holds the file lock.
 	ErrLocked = errors.New("locked by another process")
+	// ErrBusy refuses work because the queue before it is full. The refused work
+	// has had no effect and may be offered again.
+	ErrBusy = errors.New("too much queued work")
 )
+
+// CanceledError is the error of a context that was cancelled with a cause. It
+// is context.Canceled and the cause.
+type CanceledError struct{ Cause error }
+
+func (e *CanceledError) Error() string { return context.Canceled.Error() + ": " + e.Cause.Error() }
+
+// Unwrap returns what the error is.
+func (e *CanceledError) Unwrap() []error { return []error{context.Canceled, e.Cause} }
 
 type deadlineError struct{}
 

@@ -37,6 +37,8 @@ type Waiter struct {
 	claimed atomic.Bool
 	// fired is the index of the case that claimed the waiter.
 	fired int
+	// tasks is the core that parks and unparks the waiter.
+	tasks Tasks
 	// Reason says what the task waits for, in a report's words. It is set before
 	// Park, from constants.
 	Reason string
@@ -58,4 +60,23 @@ func (w *Waiter) claim(i int) bool {
 	}
 	w.fired = i
 	return true
+}
+
+// wake claims the waiter for case index i and unparks it. The caller holds the
+// lock of the object the waiter is registered with: past a lost claim the waiter
+// may belong to another wait.
+func (w *Waiter) wake(i int) bool {
+	if !w.claim(i) {
+		return false
+	}
+	w.tasks.Unpark(w)
+	return true
+}
+
+// newWaiter takes an armed waiter for a wait that reports the given reason.
+func newWaiter(t Tasks, reason string) *Waiter {
+	w := t.Waiter()
+	w.tasks = t
+	w.Reason = reason
+	return w
 }
