@@ -1,0 +1,45 @@
+package ast
+
+import "plexus/nspl/vocab"
+
+// Class says who handles a statement and whether a transaction takes it.
+type Class uint8
+
+// The classes.
+const (
+	ModelMutation   Class = iota // leader, queued in a transaction
+	DomainLifecycle              // leader, queued in a transaction
+	ClusterAdmin                 // leader, never in a transaction
+	ReadOnly                     // any node, never in a transaction
+	SessionLocal                 // serving node, never in a transaction
+	TxControl                    // BEGIN, COMMIT, REVERT
+	ClientLocal                  // client tool
+)
+
+// Queueable reports whether a transaction takes statements of the class.
+func (c Class) Queueable() bool { return c == ModelMutation || c == DomainLifecycle }
+
+// ClassOf returns the class of a statement.
+func ClassOf(s Statement) Class {
+	switch s := s.(type) {
+	case *CreateDomain:
+		return ClusterAdmin
+	case *Drop:
+		if s.Kind == vocab.EntityDomain {
+			return ClusterAdmin
+		}
+		return ModelMutation
+	case *Start, *Stop:
+		return DomainLifecycle
+	case *ShowCreate, *Show, *Describe:
+		return ReadOnly
+	case *CreateSubscription, *DeleteSubscription:
+		return SessionLocal
+	case *Begin, *Commit, *Revert:
+		return TxControl
+	case *Use, *ListDomains:
+		return ClientLocal
+	default:
+		return ModelMutation
+	}
+}

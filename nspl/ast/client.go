@@ -1,0 +1,17 @@
+package ast
+
+import "plexus/nspl/vocab"
+
+// CreateClient is CREATE CLIENT. Pool is nil where the type has none.
+type CreateClient struct {
+	Create
+	Type   vocab.ClientType
+	Pool   *Pool
+	Config []ConfigEntry
+}
+
+// Pool is POOL SIZE MIN … MAX ….
+type Pool struct{ Min, Max Uint }
+
+// ConfigEntry is one line of CONFIG. The value is kept as text whatever its form.
+type ConfigEntry struct{ Key, Value Text }

@@ -1,0 +1,33 @@
+package ast
+
+import "plexus/nspl/vocab"
+
+// Create is what every CREATE of an entity has.
+type Create struct {
+	Head
+	IfNotExists bool
+	Name        Name
+}
+
+// Declared returns the common part.
+func (c *Create) Declared() *Create { return c }
+
+// Declaration is a CREATE of an entity: of everything but a subscription.
+type Declaration interface {
+	Statement
+	Declared() *Create
+	Declares() vocab.EntityKind
+}
+
+// Declares returns the kind of the entity.
+func (*CreateDomain) Declares() vocab.EntityKind     { return vocab.EntityDomain }
+func (*CreateSchema) Declares() vocab.EntityKind     { return vocab.EntitySchema }
+func (*CreateWireSchema) Declares() vocab.EntityKind { return vocab.EntityWireJSON }
+func (*CreateCodec) Declares() vocab.EntityKind      { return vocab.EntityCodec }
+func (*CreateRelay) Declares() vocab.EntityKind      { return vocab.EntityRelay }
+func (*CreateClient) Declares() vocab.EntityKind     { return vocab.EntityClient }
+func (*CreateVHost) Declares() vocab.EntityKind      { return vocab.EntityVHost }
+func (*CreateEndpoint) Declares() vocab.EntityKind   { return vocab.EntityEndpoint }
+func (*CreateIngestor) Declares() vocab.EntityKind   { return vocab.EntityIngestor }
+func (*CreateJunction) Declares() vocab.EntityKind   { return vocab.EntityJunction }
+func (*CreateEmitter) Declares() vocab.EntityKind    { return vocab.EntityEmitter }

@@ -1,0 +1,118 @@
+package ast
+
+import (
+	"fmt"
+	"strings"
+
+	"plexus/nspl/vocab"
+)
+
+// Code says what kind of fault a diagnostic is. Callers decide by code, never by
+// text.
+type Code string
+
+// The codes that the language itself raises. Codes of expressions begin with
+// "expr.".
+const (
+	CodeLex                Code = "lex"
+	CodeParse              Code = "parse"
+	CodeInvalid            Code = "invalid"
+	CodeUnavailable        Code = "unavailable"
+	CodeRefMissing         Code = "ref.missing"
+	CodeRefKind            Code = "ref.kind"
+	CodeSchemaIncompatible Code = "schema.incompatible"
+	CodeBranchIncompatible Code = "branch.incompatible"
+	CodeTxRequired         Code = "tx.required"
+
+	CodeUnknownField        Code = "expr.unknown_field"
+	CodeScope               Code = "expr.scope"
+	CodeUnknownFunction     Code = "expr.unknown_function"
+	CodeArity               Code = "expr.arity"
+	CodeTypeMismatch        Code = "expr.type_mismatch"
+	CodeUnsupportedCast     Code = "expr.unsupported_cast"
+	CodeUnsupportedResult   Code = "expr.unsupported_result"
+	CodeInvalidLiteral      Code = "expr.invalid_literal"
+	CodeInSet               Code = "expr.in_set"
+	CodeNullLiteral         Code = "expr.null_literal"
+	CodeNullForRequired     Code = "expr.null_for_required"
+	CodeMissingSet          Code = "expr.missing_set"
+	CodeUninitializedOutput Code = "expr.uninitialized_output"
+	CodeContext             Code = "expr.context"
+	CodeSensitiveLeak       Code = "expr.sensitive_leak"
+)
+
+// Entity names what a diagnostic is about.
+type Entity struct {
+	Kind vocab.EntityKind
+	Name string
+}
+
+// String returns the form that messages use.
+func (e Entity) String() string { return e.Kind.String() + " '" + e.Name + "'" }
+
+// Diagnostic is one fault of a statement. It never holds a password, the value of
+// a secret CONFIG key or a payload.
+type Diagnostic struct {
+	Code    Code
+	Message string
+	// Span is the place in the text that was sent. A fault without a place has
+	// the zero span.
+	Span vocab.Span
+	Hint string
+	// Entity is what the statement declares or asks for; the zero value where it
+	// is not known.
+	Entity Entity
+}
+
+// Error returns code and message on one line.
+func (d *Diagnostic) Error() string { return string(d.Code) + ": " + d.Message }
+
+// Errorf makes a diagnostic with a place.
+func Errorf(code Code, span vocab.Span, format string, args ...any) *Diagnostic {
+	return &Diagnostic{Code: code, Message: fmt.Sprintf(format, args...), Span: span}
+}
+
+// WithHint adds what to do about it.
+func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
+	d.Hint = fmt.Sprintf(format, args...)
+	return d
+}
+
+// Diagnostics are all faults of one entity, in the order of the text.
+type Diagnostics []*Diagnostic
+
+// Err returns the diagnostics as an error, nil if there are none.
+func (d Diagnostics) Err() error {
+	if len(d) == 0 {
+		return nil
+	}
+	return d
+}
+
+// Error returns the diagnostics one per line.
+func (d Diagnostics) Error() string {
+	lines := make([]string, len(d))
+	for i := range d {
+		lines[i] = d[i].Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.As access to each diagnostic.
+func (d Diagnostics) Unwrap() []error {
+	list := make([]error, len(d))
+	for i := range d {
+		list[i] = d[i]
+	}
+	return list
+}
+
+// About returns the diagnostics with the entity filled in where it is missing.
+func (d Diagnostics) About(e Entity) Diagnostics {
+	for _, one := range d {
+		if one.Entity.Kind == 0 {
+			one.Entity = e
+		}
+	}
+	return d
+}

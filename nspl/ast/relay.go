@@ -1,0 +1,9 @@
+package ast
+
+// CreateRelay is CREATE RELAY. Capacity is nil where it was left out.
+type CreateRelay struct {
+	Create
+	Schema   Name
+	Branch   BranchUse
+	Capacity *Uint
+}

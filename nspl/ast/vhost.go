@@ -1,0 +1,7 @@
+package ast
+
+// CreateVHost is CREATE VHOST. The hostnames are lower-cased.
+type CreateVHost struct {
+	Create
+	Hostnames []Text
+}

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"strings"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// Domain is an unpaced domain.
+type Domain struct{ Name string }
+
+// Kind returns the kind.
+func (*Domain) Kind() vocab.EntityKind { return vocab.EntityDomain }
+
+// EntityName returns the name.
+func (d *Domain) EntityName() string { return d.Name }
+
+// Refs returns nothing: a domain stands alone.
+func (*Domain) Refs() []Ref { return nil }
+
+func lowerDomain(c *checker, d *ast.CreateDomain) *Domain {
+	if d.Pace != nil {
+		c.add(ast.Errorf(ast.CodeUnavailable, d.Span, "PACED domains are not available yet").
+			WithHint("CREATE UNPACED DOMAIN %s", d.Name.Text))
+	}
+	if strings.Contains(d.Name.Text, ".") {
+		c.invalid(d.Name.Span, "invalid domain name '%s': '.' is not allowed", d.Name.Text)
+	}
+	return &Domain{Name: d.Name.Text}
+}

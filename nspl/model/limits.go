@@ -1,0 +1,23 @@
+package model
+
+import "time"
+
+// Bounds of what a statement can ask for.
+const (
+	// capacityBatchesMax keeps a relay's buffer an ordinary allocation; what
+	// bounds its memory is backpressure, not this number.
+	capacityBatchesMax = 1 << 20
+	// parallelMax bounds the confirmations or deliveries that one instance holds
+	// open; each costs bookkeeping even when it is idle.
+	parallelMax = 1 << 20
+	// cursorRowsMax is the largest batch a cursor source returns.
+	cursorRowsMax = 65_536
+	// batchMessagesMax is the largest payload of several records.
+	batchMessagesMax = 65_536
+
+	// ackTimeoutMin leaves room for one flush and one round trip.
+	ackTimeoutMin = time.Second
+	// cursorAckTimeoutMax is the window in which a cursor source's staged work
+	// must be confirmed.
+	cursorAckTimeoutMax = 30 * time.Second
+)

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// VHost is a set of host names that endpoints are published on.
+type VHost struct {
+	Name      string
+	Hostnames []string
+}
+
+// Kind returns the kind.
+func (*VHost) Kind() vocab.EntityKind { return vocab.EntityVHost }
+
+// EntityName returns the name.
+func (v *VHost) EntityName() string { return v.Name }
+
+// Refs returns nothing.
+func (*VHost) Refs() []Ref { return nil }
+
+func lowerVHost(c *checker, d *ast.CreateVHost) *VHost {
+	v := &VHost{Name: d.Name.Text, Hostnames: make([]string, len(d.Hostnames))}
+	var names nameSet
+	for i, h := range d.Hostnames {
+		c.unique(&names, ast.Name(h), "duplicate hostname '%s'")
+		v.Hostnames[i] = h.Text
+	}
+	return v
+}
