@@ -324,7 +324,7 @@ func (t *Tree) open(f func(row int32, progress primitives.Instant, parked bool))
 // not parked.
 func (t *Tree) Unparked() int {
 	n := 0
-	t.open(func(_ uint32, _ primitives.Instant, parked bool) {
+	t.open(func(_ int32, _ primitives.Instant, parked bool) {
 		if !parked {
 			n++
 		}
