@@ -102,11 +102,10 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // StateUnusableError says that a persisted cursor cannot be continued from.
 type StateUnusableError struct {
 	Entity vocab.SourceEntity
-	Reason string
 	Err    error
 }
 
 func (e *StateUnusableError) Error() string {
-	return e.Entity.String() + " source: persisted state is unusable: " + e.Reason
+	return e.Entity.String() + " source: persisted state is unusable"
 }
 func (e *StateUnusableError) Unwrap() error { return e.Err }

@@ -30,7 +30,7 @@ type Pool[C PoolConn] struct {
 	group   *primitives.Group
 
 	mu        *primitives.Mutex // guards what follows; never held across open
-	idle      []C // the last returned is borrowed first
+	idle      []C               // the last returned is borrowed first
 	borrowed  int
 	opening   int
 	restoring bool
