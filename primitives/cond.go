@@ -20,7 +20,7 @@ func NewCond(w World, lock *Mutex) *Cond { return &Cond{tasks: w.Tasks(), lock: 
 // again, which it holds on return even when ctx was cancelled. Callers test
 // their condition in a loop.
 func (c *Cond) Wait(ctx context.Context) error {
-	if err := canceled(ctx); err != nil {
+	if err := Canceled(ctx); err != nil {
 		return err
 	}
 	w := newWaiter(c.tasks, "condition")
@@ -36,7 +36,7 @@ func (c *Cond) Wait(ctx context.Context) error {
 	// A holder of the lock is never stopped by this context, so the wait ends.
 	c.lock.Lock(context.Background()) //nolint:errcheck // never cancelled
 	if !fired {
-		return canceled(ctx)
+		return Canceled(ctx)
 	}
 	return nil
 }

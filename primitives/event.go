@@ -54,7 +54,7 @@ func (e *Event) delist(_, entry any, _ bool) {
 
 // waitFor is Select of a single case without a slot.
 func waitFor(ctx context.Context, t Tasks, reason string, s selectable) error {
-	if err := canceled(ctx); err != nil {
+	if err := Canceled(ctx); err != nil {
 		return err
 	}
 	t.Yield()
@@ -70,7 +70,7 @@ func waitFor(ctx context.Context, t Tasks, reason string, s selectable) error {
 	}
 	t.Release(w)
 	if !fired {
-		return canceled(ctx)
+		return Canceled(ctx)
 	}
 	return nil
 }

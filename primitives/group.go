@@ -26,7 +26,8 @@ func NewGroup(ctx context.Context, w World) *Group {
 }
 
 // Context is the scope that the tasks of the group run under. It stays open
-// until a task fails, Cancel, or the parent's cancellation.
+// until a task fails, Cancel, the parent's cancellation, or a Wait that saw the
+// last task end.
 func (g *Group) Context() context.Context { return g.ctx }
 
 // Go starts f as a task of the group. The name is a constant role.
@@ -61,13 +62,14 @@ func (g *Group) finish(err error) {
 // Cancel ends the scope of the group for a cause. It does not wait.
 func (g *Group) Cancel(cause error) { g.cancel(cause) }
 
-// Wait blocks until no task of the group runs, and returns the first error a task
-// returned. A group without tasks is done at once. When ctx is cancelled first,
-// its error is returned and the tasks run on.
+// Wait blocks until no task of the group runs, ends the group's scope, and
+// returns the first error a task returned. A group without tasks is done at once.
+// When ctx is cancelled first, its error is returned and the tasks run on.
 func (g *Group) Wait(ctx context.Context) error {
 	if err := waitFor(ctx, g.world.Tasks(), "group", g); err != nil {
 		return err
 	}
+	g.cancel(nil)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err

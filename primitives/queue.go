@@ -31,7 +31,7 @@ func NewQueue[T any](w World, capacity int) *Queue[T] {
 // Send hands v over, waiting for room. It returns ErrClosed when the queue is or
 // gets closed; v then has not been sent.
 func (q *Queue[T]) Send(ctx context.Context, v T) error {
-	if err := canceled(ctx); err != nil {
+	if err := Canceled(ctx); err != nil {
 		return err
 	}
 	q.tasks.Yield()
@@ -57,7 +57,7 @@ func (q *Queue[T]) Send(ctx context.Context, v T) error {
 	q.tasks.Release(w)
 	switch {
 	case !fired:
-		return canceled(ctx)
+		return Canceled(ctx)
 	case !done:
 		return ErrClosed
 	}
@@ -68,7 +68,7 @@ func (q *Queue[T]) Send(ctx context.Context, v T) error {
 // queue is closed and drained.
 func (q *Queue[T]) Recv(ctx context.Context) (T, error) {
 	var zero T
-	if err := canceled(ctx); err != nil {
+	if err := Canceled(ctx); err != nil {
 		return zero, err
 	}
 	q.tasks.Yield()
@@ -94,7 +94,7 @@ func (q *Queue[T]) Recv(ctx context.Context) (T, error) {
 	q.tasks.Release(w)
 	switch {
 	case !fired:
-		return zero, canceled(ctx)
+		return zero, Canceled(ctx)
 	case !done:
 		return zero, ErrClosed
 	}

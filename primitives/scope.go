@@ -213,8 +213,9 @@ func (s *scope) unwatch(e *waitEntry[func()]) {
 // byCancel is the case index of cancellation.
 const byCancel = -1
 
-// canceled returns the error of a cancelled context, and nil for another.
-func canceled(ctx context.Context) error {
+// Canceled returns the error of a cancelled context - context.Canceled or
+// ErrDeadline, and the cause where there is one - and nil for another.
+func Canceled(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ const casesInline = 8
 // its index; -1 and an error when ctx was cancelled first. Of several ready
 // cases it takes one at random.
 func Select(ctx context.Context, w World, cases ...Case) (int, error) {
-	if err := canceled(ctx); err != nil {
+	if err := Canceled(ctx); err != nil {
 		return -1, err
 	}
 	t := w.Tasks()
@@ -71,7 +71,7 @@ func Select(ctx context.Context, w World, cases ...Case) (int, error) {
 	}
 	t.Release(waiter)
 	if fired == byCancel {
-		return -1, canceled(ctx)
+		return -1, Canceled(ctx)
 	}
 	return fired, nil
 }

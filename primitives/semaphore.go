@@ -35,7 +35,7 @@ const unlimited = int(^uint(0) >> 1)
 // acquire takes n units unless waitingMax other requests already wait.
 func (s *Semaphore) acquire(ctx context.Context, n int64, waitingMax int) error {
 	invariant.That(n >= 0 && n <= s.size, "semaphore request larger than the semaphore")
-	if err := canceled(ctx); err != nil {
+	if err := Canceled(ctx); err != nil {
 		return err
 	}
 	s.tasks.Yield()
@@ -65,7 +65,7 @@ func (s *Semaphore) acquire(ctx context.Context, n int64, waitingMax int) error 
 	s.tasks.Release(w)
 	switch {
 	case !fired:
-		return canceled(ctx)
+		return Canceled(ctx)
 	case !done:
 		return ErrClosed
 	}

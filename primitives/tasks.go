@@ -73,6 +73,10 @@ func (w *Waiter) wake(i int) bool {
 	return true
 }
 
+// Abandon claims the waiter for nobody: no object hands anything to it any more.
+// A build calls it for the parked waiters of a task it kills.
+func (w *Waiter) Abandon() { w.claim(byCancel) }
+
 // newWaiter takes an armed waiter for a wait that reports the given reason.
 func newWaiter(t Tasks, reason string) *Waiter {
 	w := t.Waiter()
