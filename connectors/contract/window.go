@@ -111,9 +111,9 @@ func (w *ConfirmationWindow) HandOver(ctx context.Context, id RecordID, p Pendin
 }
 
 // RefuseLocally rejects a record that was never handed to the driver.
-func (w *ConfirmationWindow) RefuseLocally(id RecordID, reason string) {
+func (w *ConfirmationWindow) RefuseLocally(rejection Rejection) {
 	invariant.That(!w.finished, "confirmation window used after its end")
-	w.reject(id, reason)
+	w.outcome.Rejected = append(w.outcome.Rejected, rejection)
 }
 
 // DriverFailed ends the publish because the driver could not take a record for a
@@ -156,13 +156,9 @@ func (w *ConfirmationWindow) apply(id RecordID, answer Answer) {
 	case Confirmed:
 		w.outcome.Delivered = append(w.outcome.Delivered, id)
 	case Refused:
-		w.reject(id, answer.Reason)
+		w.outcome.Rejected = append(w.outcome.Rejected,
+			Rejection{ID: id, Code: CodeExternal, Operation: OperationPublish, Message: answer.Reason})
 	}
-}
-
-func (w *ConfirmationWindow) reject(id RecordID, reason string) {
-	w.outcome.Rejected = append(w.outcome.Rejected,
-		Rejection{ID: id, Code: CodeExternal, Operation: OperationPublish, Message: reason})
 }
 
 func (w *ConfirmationWindow) fail(err error) {
