@@ -15,77 +15,22 @@ import (
 	unsafe "unsafe"
 )
 
-type Placement int32
-
-const (
-	Placement_NEUTRAL            Placement = 0
-	Placement_REQUIRE_COLOCATION Placement = 1
-	Placement_PREFER_COLOCATION  Placement = 2
-	Placement_SUGGEST_SEPARATION Placement = 3
-)
-
-// Enum value maps for Placement.
-var (
-	Placement_name = map[int32]string{
-		0: "NEUTRAL",
-		1: "REQUIRE_COLOCATION",
-		2: "PREFER_COLOCATION",
-		3: "SUGGEST_SEPARATION",
-	}
-	Placement_value = map[string]int32{
-		"NEUTRAL":            0,
-		"REQUIRE_COLOCATION": 1,
-		"PREFER_COLOCATION":  2,
-		"SUGGEST_SEPARATION": 3,
-	}
-)
-
-func (x Placement) Enum() *Placement {
-	p := new(Placement)
-	*p = x
-	return p
-}
-
-func (x Placement) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (Placement) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[0].Descriptor()
-}
-
-func (Placement) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[0]
-}
-
-func (x Placement) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use Placement.Descriptor instead.
-func (Placement) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{0}
-}
-
 type ModelChange_Op int32
 
 const (
-	ModelChange_CREATE  ModelChange_Op = 0
-	ModelChange_REPLACE ModelChange_Op = 1
-	ModelChange_DROP    ModelChange_Op = 2
+	ModelChange_CREATE ModelChange_Op = 0
+	ModelChange_DROP   ModelChange_Op = 1
 )
 
 // Enum value maps for ModelChange_Op.
 var (
 	ModelChange_Op_name = map[int32]string{
 		0: "CREATE",
-		1: "REPLACE",
-		2: "DROP",
+		1: "DROP",
 	}
 	ModelChange_Op_value = map[string]int32{
-		"CREATE":  0,
-		"REPLACE": 1,
-		"DROP":    2,
+		"CREATE": 0,
+		"DROP":   1,
 	}
 )
 
@@ -100,11 +45,11 @@ func (x ModelChange_Op) String() string {
 }
 
 func (ModelChange_Op) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[1].Descriptor()
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[0].Descriptor()
 }
 
 func (ModelChange_Op) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[1]
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[0]
 }
 
 func (x ModelChange_Op) Number() protoreflect.EnumNumber {
@@ -113,7 +58,7 @@ func (x ModelChange_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelChange_Op.Descriptor instead.
 func (ModelChange_Op) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10, 0}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9, 0}
 }
 
 // Command is one log entry: steps that apply in order. The first refused step
@@ -284,7 +229,6 @@ type Step struct {
 	//	*Step_AlterUser
 	//	*Step_DropUser
 	//	*Step_CreateDomain
-	//	*Step_AlterDomain
 	//	*Step_DropDomain
 	//	*Step_ChangeModels
 	//	*Step_SetRunning
@@ -367,15 +311,6 @@ func (x *Step) GetCreateDomain() *CreateDomain {
 	return nil
 }
 
-func (x *Step) GetAlterDomain() *AlterDomain {
-	if x != nil {
-		if x, ok := x.Body.(*Step_AlterDomain); ok {
-			return x.AlterDomain
-		}
-	}
-	return nil
-}
-
 func (x *Step) GetDropDomain() *DropDomain {
 	if x != nil {
 		if x, ok := x.Body.(*Step_DropDomain); ok {
@@ -432,10 +367,6 @@ type Step_CreateDomain struct {
 	CreateDomain *CreateDomain `protobuf:"bytes,4,opt,name=create_domain,json=createDomain,proto3,oneof"`
 }
 
-type Step_AlterDomain struct {
-	AlterDomain *AlterDomain `protobuf:"bytes,5,opt,name=alter_domain,json=alterDomain,proto3,oneof"`
-}
-
 type Step_DropDomain struct {
 	DropDomain *DropDomain `protobuf:"bytes,6,opt,name=drop_domain,json=dropDomain,proto3,oneof"`
 }
@@ -459,8 +390,6 @@ func (*Step_AlterUser) isStep_Body() {}
 func (*Step_DropUser) isStep_Body() {}
 
 func (*Step_CreateDomain) isStep_Body() {}
-
-func (*Step_AlterDomain) isStep_Body() {}
 
 func (*Step_DropDomain) isStep_Body() {}
 
@@ -621,7 +550,6 @@ func (x *DropUser) GetName() string {
 type CreateDomain struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Placement     Placement              `protobuf:"varint,2,opt,name=placement,proto3,enum=plexus.catalog.v1.Placement" json:"placement,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -663,65 +591,6 @@ func (x *CreateDomain) GetName() string {
 	return ""
 }
 
-func (x *CreateDomain) GetPlacement() Placement {
-	if x != nil {
-		return x.Placement
-	}
-	return Placement_NEUTRAL
-}
-
-type AlterDomain struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Placement     Placement              `protobuf:"varint,2,opt,name=placement,proto3,enum=plexus.catalog.v1.Placement" json:"placement,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlterDomain) Reset() {
-	*x = AlterDomain{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlterDomain) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlterDomain) ProtoMessage() {}
-
-func (x *AlterDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlterDomain.ProtoReflect.Descriptor instead.
-func (*AlterDomain) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *AlterDomain) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *AlterDomain) GetPlacement() Placement {
-	if x != nil {
-		return x.Placement
-	}
-	return Placement_NEUTRAL
-}
-
 type DropDomain struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -731,7 +600,7 @@ type DropDomain struct {
 
 func (x *DropDomain) Reset() {
 	*x = DropDomain{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +612,7 @@ func (x *DropDomain) String() string {
 func (*DropDomain) ProtoMessage() {}
 
 func (x *DropDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +625,7 @@ func (x *DropDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropDomain.ProtoReflect.Descriptor instead.
 func (*DropDomain) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{8}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DropDomain) GetName() string {
@@ -780,7 +649,7 @@ type ChangeModels struct {
 
 func (x *ChangeModels) Reset() {
 	*x = ChangeModels{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +661,7 @@ func (x *ChangeModels) String() string {
 func (*ChangeModels) ProtoMessage() {}
 
 func (x *ChangeModels) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +674,7 @@ func (x *ChangeModels) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeModels.ProtoReflect.Descriptor instead.
 func (*ChangeModels) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ChangeModels) GetDomain() string {
@@ -841,7 +710,7 @@ type ModelChange struct {
 
 func (x *ModelChange) Reset() {
 	*x = ModelChange{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +722,7 @@ func (x *ModelChange) String() string {
 func (*ModelChange) ProtoMessage() {}
 
 func (x *ModelChange) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +735,7 @@ func (x *ModelChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelChange.ProtoReflect.Descriptor instead.
 func (*ModelChange) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ModelChange) GetOp() ModelChange_Op {
@@ -907,7 +776,7 @@ type SetRunning struct {
 
 func (x *SetRunning) Reset() {
 	*x = SetRunning{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +788,7 @@ func (x *SetRunning) String() string {
 func (*SetRunning) ProtoMessage() {}
 
 func (x *SetRunning) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +801,7 @@ func (x *SetRunning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRunning.ProtoReflect.Descriptor instead.
 func (*SetRunning) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{11}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SetRunning) GetDomain() string {
@@ -960,7 +829,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +841,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +854,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Reclaim) GetBefore() int64 {
@@ -1009,7 +878,7 @@ type MetaRecord struct {
 
 func (x *MetaRecord) Reset() {
 	*x = MetaRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +890,7 @@ func (x *MetaRecord) String() string {
 func (*MetaRecord) ProtoMessage() {}
 
 func (x *MetaRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +903,7 @@ func (x *MetaRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRecord.ProtoReflect.Descriptor instead.
 func (*MetaRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{13}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MetaRecord) GetCluster() []byte {
@@ -1090,7 +959,7 @@ type UserRecord struct {
 
 func (x *UserRecord) Reset() {
 	*x = UserRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1102,7 +971,7 @@ func (x *UserRecord) String() string {
 func (*UserRecord) ProtoMessage() {}
 
 func (x *UserRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1115,7 +984,7 @@ func (x *UserRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserRecord.ProtoReflect.Descriptor instead.
 func (*UserRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UserRecord) GetName() string {
@@ -1142,7 +1011,6 @@ func (x *UserRecord) GetRevision() uint64 {
 type DomainRecord struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Placement     Placement              `protobuf:"varint,2,opt,name=placement,proto3,enum=plexus.catalog.v1.Placement" json:"placement,omitempty"`
 	Running       bool                   `protobuf:"varint,3,opt,name=running,proto3" json:"running,omitempty"`
 	Generation    uint64                 `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
 	Definition    uint64                 `protobuf:"varint,5,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -1153,7 +1021,7 @@ type DomainRecord struct {
 
 func (x *DomainRecord) Reset() {
 	*x = DomainRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1033,7 @@ func (x *DomainRecord) String() string {
 func (*DomainRecord) ProtoMessage() {}
 
 func (x *DomainRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1046,7 @@ func (x *DomainRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DomainRecord.ProtoReflect.Descriptor instead.
 func (*DomainRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{15}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DomainRecord) GetName() string {
@@ -1186,13 +1054,6 @@ func (x *DomainRecord) GetName() string {
 		return x.Name
 	}
 	return ""
-}
-
-func (x *DomainRecord) GetPlacement() Placement {
-	if x != nil {
-		return x.Placement
-	}
-	return Placement_NEUTRAL
 }
 
 func (x *DomainRecord) GetRunning() bool {
@@ -1236,7 +1097,7 @@ type ModelRecord struct {
 
 func (x *ModelRecord) Reset() {
 	*x = ModelRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1109,7 @@ func (x *ModelRecord) String() string {
 func (*ModelRecord) ProtoMessage() {}
 
 func (x *ModelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1122,7 @@ func (x *ModelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRecord.ProtoReflect.Descriptor instead.
 func (*ModelRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ModelRecord) GetDomain() string {
@@ -1314,7 +1175,7 @@ type ExecutionRecord struct {
 
 func (x *ExecutionRecord) Reset() {
 	*x = ExecutionRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1187,7 @@ func (x *ExecutionRecord) String() string {
 func (*ExecutionRecord) ProtoMessage() {}
 
 func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1200,7 @@ func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecutionRecord.ProtoReflect.Descriptor instead.
 func (*ExecutionRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExecutionRecord) GetReference() []byte {
@@ -1403,7 +1264,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1276,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1289,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Refusal) GetCode() string {
@@ -1469,7 +1330,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1342,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1355,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{19}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Record) GetFamily() isRecord_Family {
@@ -1599,15 +1460,14 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
 	"\x06domain\x18\x03 \x01(\tR\x06domain\x12\x16\n" +
 	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x14\n" +
-	"\x05reply\x18\x05 \x01(\fR\x05reply\"\xdc\x04\n" +
+	"\x05reply\x18\x05 \x01(\fR\x05reply\"\x97\x04\n" +
 	"\x04Step\x12@\n" +
 	"\vcreate_user\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.CreateUserH\x00R\n" +
 	"createUser\x12=\n" +
 	"\n" +
 	"alter_user\x18\x02 \x01(\v2\x1c.plexus.catalog.v1.AlterUserH\x00R\talterUser\x12:\n" +
 	"\tdrop_user\x18\x03 \x01(\v2\x1b.plexus.catalog.v1.DropUserH\x00R\bdropUser\x12F\n" +
-	"\rcreate_domain\x18\x04 \x01(\v2\x1f.plexus.catalog.v1.CreateDomainH\x00R\fcreateDomain\x12C\n" +
-	"\falter_domain\x18\x05 \x01(\v2\x1e.plexus.catalog.v1.AlterDomainH\x00R\valterDomain\x12@\n" +
+	"\rcreate_domain\x18\x04 \x01(\v2\x1f.plexus.catalog.v1.CreateDomainH\x00R\fcreateDomain\x12@\n" +
 	"\vdrop_domain\x18\x06 \x01(\v2\x1d.plexus.catalog.v1.DropDomainH\x00R\n" +
 	"dropDomain\x12F\n" +
 	"\rchange_models\x18\a \x01(\v2\x1f.plexus.catalog.v1.ChangeModelsH\x00R\fchangeModels\x12@\n" +
@@ -1623,30 +1483,25 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\"\x1e\n" +
 	"\bDropUser\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"^\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\"\n" +
 	"\fCreateDomain\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
-	"\tplacement\x18\x02 \x01(\x0e2\x1c.plexus.catalog.v1.PlacementR\tplacement\"]\n" +
-	"\vAlterDomain\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
-	"\tplacement\x18\x02 \x01(\x0e2\x1c.plexus.catalog.v1.PlacementR\tplacement\" \n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\" \n" +
 	"\n" +
 	"DropDomain\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"|\n" +
 	"\fChangeModels\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x04R\bexpected\x128\n" +
-	"\achanges\x18\x03 \x03(\v2\x1e.plexus.catalog.v1.ModelChangeR\achanges\"\xa5\x01\n" +
+	"\achanges\x18\x03 \x03(\v2\x1e.plexus.catalog.v1.ModelChangeR\achanges\"\x98\x01\n" +
 	"\vModelChange\x121\n" +
 	"\x02op\x18\x01 \x01(\x0e2!.plexus.catalog.v1.ModelChange.OpR\x02op\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04text\"'\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\"\x1a\n" +
 	"\x02Op\x12\n" +
 	"\n" +
-	"\x06CREATE\x10\x00\x12\v\n" +
-	"\aREPLACE\x10\x01\x12\b\n" +
-	"\x04DROP\x10\x02\">\n" +
+	"\x06CREATE\x10\x00\x12\b\n" +
+	"\x04DROP\x10\x01\">\n" +
 	"\n" +
 	"SetRunning\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x18\n" +
@@ -1667,10 +1522,9 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"UserRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xd2\x01\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\x96\x01\n" +
 	"\fDomainRecord\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
-	"\tplacement\x18\x02 \x01(\x0e2\x1c.plexus.catalog.v1.PlacementR\tplacement\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\arunning\x18\x03 \x01(\bR\arunning\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x04 \x01(\x04R\n" +
@@ -1703,12 +1557,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x06domain\x18\x03 \x01(\v2\x1f.plexus.catalog.v1.DomainRecordH\x00R\x06domain\x126\n" +
 	"\x05model\x18\x04 \x01(\v2\x1e.plexus.catalog.v1.ModelRecordH\x00R\x05model\x12B\n" +
 	"\texecution\x18\x05 \x01(\v2\".plexus.catalog.v1.ExecutionRecordH\x00R\texecutionB\b\n" +
-	"\x06family*_\n" +
-	"\tPlacement\x12\v\n" +
-	"\aNEUTRAL\x10\x00\x12\x16\n" +
-	"\x12REQUIRE_COLOCATION\x10\x01\x12\x15\n" +
-	"\x11PREFER_COLOCATION\x10\x02\x12\x16\n" +
-	"\x12SUGGEST_SEPARATION\x10\x03B!Z\x1fplexus/engine/catalog/catalogpbb\x06proto3"
+	"\x06familyB!Z\x1fplexus/engine/catalog/catalogpbb\x06proto3"
 
 var (
 	file_engine_catalog_catalogpb_catalog_proto_rawDescOnce sync.Once
@@ -1722,60 +1571,54 @@ func file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP() []byte {
 	return file_engine_catalog_catalogpb_catalog_proto_rawDescData
 }
 
-var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_engine_catalog_catalogpb_catalog_proto_goTypes = []any{
-	(Placement)(0),          // 0: plexus.catalog.v1.Placement
-	(ModelChange_Op)(0),     // 1: plexus.catalog.v1.ModelChange.Op
-	(*Command)(nil),         // 2: plexus.catalog.v1.Command
-	(*Execution)(nil),       // 3: plexus.catalog.v1.Execution
-	(*Step)(nil),            // 4: plexus.catalog.v1.Step
-	(*CreateUser)(nil),      // 5: plexus.catalog.v1.CreateUser
-	(*AlterUser)(nil),       // 6: plexus.catalog.v1.AlterUser
-	(*DropUser)(nil),        // 7: plexus.catalog.v1.DropUser
-	(*CreateDomain)(nil),    // 8: plexus.catalog.v1.CreateDomain
-	(*AlterDomain)(nil),     // 9: plexus.catalog.v1.AlterDomain
-	(*DropDomain)(nil),      // 10: plexus.catalog.v1.DropDomain
-	(*ChangeModels)(nil),    // 11: plexus.catalog.v1.ChangeModels
-	(*ModelChange)(nil),     // 12: plexus.catalog.v1.ModelChange
-	(*SetRunning)(nil),      // 13: plexus.catalog.v1.SetRunning
-	(*Reclaim)(nil),         // 14: plexus.catalog.v1.Reclaim
-	(*MetaRecord)(nil),      // 15: plexus.catalog.v1.MetaRecord
-	(*UserRecord)(nil),      // 16: plexus.catalog.v1.UserRecord
-	(*DomainRecord)(nil),    // 17: plexus.catalog.v1.DomainRecord
-	(*ModelRecord)(nil),     // 18: plexus.catalog.v1.ModelRecord
-	(*ExecutionRecord)(nil), // 19: plexus.catalog.v1.ExecutionRecord
-	(*Refusal)(nil),         // 20: plexus.catalog.v1.Refusal
-	(*Record)(nil),          // 21: plexus.catalog.v1.Record
+	(ModelChange_Op)(0),     // 0: plexus.catalog.v1.ModelChange.Op
+	(*Command)(nil),         // 1: plexus.catalog.v1.Command
+	(*Execution)(nil),       // 2: plexus.catalog.v1.Execution
+	(*Step)(nil),            // 3: plexus.catalog.v1.Step
+	(*CreateUser)(nil),      // 4: plexus.catalog.v1.CreateUser
+	(*AlterUser)(nil),       // 5: plexus.catalog.v1.AlterUser
+	(*DropUser)(nil),        // 6: plexus.catalog.v1.DropUser
+	(*CreateDomain)(nil),    // 7: plexus.catalog.v1.CreateDomain
+	(*DropDomain)(nil),      // 8: plexus.catalog.v1.DropDomain
+	(*ChangeModels)(nil),    // 9: plexus.catalog.v1.ChangeModels
+	(*ModelChange)(nil),     // 10: plexus.catalog.v1.ModelChange
+	(*SetRunning)(nil),      // 11: plexus.catalog.v1.SetRunning
+	(*Reclaim)(nil),         // 12: plexus.catalog.v1.Reclaim
+	(*MetaRecord)(nil),      // 13: plexus.catalog.v1.MetaRecord
+	(*UserRecord)(nil),      // 14: plexus.catalog.v1.UserRecord
+	(*DomainRecord)(nil),    // 15: plexus.catalog.v1.DomainRecord
+	(*ModelRecord)(nil),     // 16: plexus.catalog.v1.ModelRecord
+	(*ExecutionRecord)(nil), // 17: plexus.catalog.v1.ExecutionRecord
+	(*Refusal)(nil),         // 18: plexus.catalog.v1.Refusal
+	(*Record)(nil),          // 19: plexus.catalog.v1.Record
 }
 var file_engine_catalog_catalogpb_catalog_proto_depIdxs = []int32{
-	3,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
-	4,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
-	5,  // 2: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
-	6,  // 3: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
-	7,  // 4: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
-	8,  // 5: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
-	9,  // 6: plexus.catalog.v1.Step.alter_domain:type_name -> plexus.catalog.v1.AlterDomain
-	10, // 7: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
-	11, // 8: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
-	13, // 9: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
-	14, // 10: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
-	0,  // 11: plexus.catalog.v1.CreateDomain.placement:type_name -> plexus.catalog.v1.Placement
-	0,  // 12: plexus.catalog.v1.AlterDomain.placement:type_name -> plexus.catalog.v1.Placement
-	12, // 13: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
-	1,  // 14: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
-	0,  // 15: plexus.catalog.v1.DomainRecord.placement:type_name -> plexus.catalog.v1.Placement
-	20, // 16: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
-	15, // 17: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
-	16, // 18: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
-	17, // 19: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
-	18, // 20: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
-	19, // 21: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	2,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
+	3,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
+	4,  // 2: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
+	5,  // 3: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
+	6,  // 4: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
+	7,  // 5: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
+	8,  // 6: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
+	9,  // 7: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
+	11, // 8: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
+	12, // 9: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
+	10, // 10: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
+	0,  // 11: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
+	18, // 12: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
+	13, // 13: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
+	14, // 14: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
+	15, // 15: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
+	16, // 16: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
+	17, // 17: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_engine_catalog_catalogpb_catalog_proto_init() }
@@ -1788,13 +1631,12 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		(*Step_AlterUser)(nil),
 		(*Step_DropUser)(nil),
 		(*Step_CreateDomain)(nil),
-		(*Step_AlterDomain)(nil),
 		(*Step_DropDomain)(nil),
 		(*Step_ChangeModels)(nil),
 		(*Step_SetRunning)(nil),
 		(*Step_Reclaim)(nil),
 	}
-	file_engine_catalog_catalogpb_catalog_proto_msgTypes[19].OneofWrappers = []any{
+	file_engine_catalog_catalogpb_catalog_proto_msgTypes[18].OneofWrappers = []any{
 		(*Record_Meta)(nil),
 		(*Record_User)(nil),
 		(*Record_Domain)(nil),
@@ -1806,8 +1648,8 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_catalog_catalogpb_catalog_proto_rawDesc), len(file_engine_catalog_catalogpb_catalog_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   20,
+			NumEnums:      1,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

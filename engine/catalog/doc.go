@@ -1,0 +1,17 @@
+// Package catalog is the replicated state machine of the control plane:
+// committed commands go in, an immutable [State] and [Effects] come out.
+//
+//	C1  Apply is a pure function of state and command: it reads no clock, entropy,
+//	    file, environment or map order. The proposer stamps time and identity.
+//	C2  A step whose precondition fails is refused and changes nothing; the
+//	    refusal is the command's recorded result, never an error of the node.
+//	C3  Two nodes that applied the same log index hold states of equal digest,
+//	    whatever snapshots they started from (CP-4).
+//	C4  A finished execution reference never applies again until it is older than
+//	    the retry fence, and then it is refused (CP-7).
+//
+// A model is kept as its canonical statement and as the structure parsed from it
+// once, when its command is applied or its snapshot is loaded; nothing parses it
+// again. The package imports nspl and protobuf. It never imports a World, control
+// or flow. Properties: state_test.go.
+package catalog
