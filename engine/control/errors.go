@@ -1,0 +1,42 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrStorageFailed answers every write after a failed one (G2). The outcome
+	// of the command it answers first is unknown.
+	ErrStorageFailed = errors.New("consensus storage stopped after a failed write; restart the node")
+	// ErrBusy says that too much uncommitted work is queued; nothing happened.
+	ErrBusy = errors.New("the control plane is busy; retry")
+	// ErrNotLeader says that this node cannot take commands now; nothing happened.
+	ErrNotLeader = errors.New("no leader is elected yet; retry")
+	// ErrTooLarge says that a command exceeds catalog.CommandBytesMax.
+	ErrTooLarge = errors.New("the command is too large")
+	// ErrOutcomeUnknown says that the command may have been committed: the same
+	// execution reference finds out.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
+	// ErrStopped says that the group is no longer running.
+	ErrStopped = errors.New("control plane stopped")
+)
+
+// DamageError names a file whose content is not what was written.
+type DamageError struct {
+	File   string
+	Offset int64
+	What   string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("consensus data is damaged at %s:%d (%s); restore this node from its peers or a backup", e.File, e.Offset, e.What)
+}
+
+// ForeignError says that the data directory belongs to someone else.
+type ForeignError struct {
+	Dir  string
+	What string
+}
+
+func (e *ForeignError) Error() string { return fmt.Sprintf("data directory %s: %s", e.Dir, e.What) }

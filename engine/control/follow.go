@@ -1,0 +1,131 @@
+package control
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"plexus/engine/catalog"
+	"plexus/engine/catalog/catalogpb"
+	"plexus/primitives"
+)
+
+// Follower is woken when the state or the status changed. It looks at both for
+// itself; Changed says which parts did.
+type Follower struct {
+	notice  *primitives.Notice
+	effects atomic.Pointer[catalog.Effects]
+}
+
+// Wait blocks until something changed since the last Wait.
+func (f *Follower) Wait(ctx context.Context) error { return f.notice.Wait(ctx) }
+
+// OnChange is ready when something changed.
+func (f *Follower) OnChange() primitives.Case { return f.notice.OnRaise() }
+
+// Changed returns what commands changed since the last call.
+func (f *Follower) Changed() catalog.Effects {
+	if e := f.effects.Swap(nil); e != nil {
+		return *e
+	}
+	return catalog.Effects{}
+}
+
+func (f *Follower) add(e catalog.Effects) {
+	for {
+		old := f.effects.Load()
+		var sum catalog.Effects
+		if old != nil {
+			sum.Add(*old)
+		}
+		sum.Add(e)
+		if f.effects.CompareAndSwap(old, &sum) {
+			return
+		}
+	}
+}
+
+// followers is an immutable list that grows and shrinks by replacement.
+type followers struct {
+	world primitives.World
+	list  atomic.Pointer[[]*Follower]
+}
+
+func (f *followers) change(edit func([]*Follower) []*Follower) {
+	for {
+		old := f.list.Load()
+		var list []*Follower
+		if old != nil {
+			list = slices.Clone(*old)
+		}
+		list = edit(list)
+		if f.list.CompareAndSwap(old, &list) {
+			return
+		}
+	}
+}
+
+func (f *followers) each(visit func(*Follower)) {
+	if list := f.list.Load(); list != nil {
+		for _, one := range *list {
+			visit(one)
+		}
+	}
+}
+
+func (f *followers) raise() { f.each(func(one *Follower) { one.notice.Raise() }) }
+
+func (f *followers) tell(e catalog.Effects) {
+	f.each(func(one *Follower) {
+		one.add(e)
+		one.notice.Raise()
+	})
+}
+
+// Follow returns a follower that has not been woken yet. It must be given back.
+func (g *Group) Follow() *Follower {
+	f := &Follower{notice: primitives.NewNotice(g.world)}
+	g.followers.change(func(list []*Follower) []*Follower { return append(list, f) })
+	return f
+}
+
+// Unfollow ends a follower.
+func (g *Group) Unfollow(f *Follower) {
+	g.followers.change(func(list []*Follower) []*Follower {
+		return slices.DeleteFunc(list, func(one *Follower) bool { return one == f })
+	})
+}
+
+// WaitApplied blocks until this node applied an index.
+func (g *Group) WaitApplied(ctx context.Context, index uint64) error {
+	f := g.Follow()
+	defer g.Unfollow(f)
+	for g.State().Applied < index {
+		if err := f.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expiryEvery is how often outcomes are looked at for reclamation. It is coarse:
+// an outcome may be kept that much longer than promised.
+const expiryEvery = 30 * time.Second
+
+// expire forgets outcomes whose retention has passed.
+func (g *Group) expire(ctx context.Context) error {
+	for {
+		if err := primitives.Sleep(ctx, g.world, expiryEvery); err != nil {
+			return err
+		}
+		before := g.world.Clock().Wall().Add(-g.settings.RetryValidity).UnixNano()
+		if !g.Leads() || !g.State().Expired(before) {
+			continue
+		}
+		step := &catalogpb.Step{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{Before: before}}}
+		if _, err := g.Propose(ctx, &catalogpb.Command{Steps: []*catalogpb.Step{step}}); err != nil && ctx.Err() == nil {
+			g.world.Log().Warn("outcomes could not be reclaimed", "error", err)
+		}
+	}
+}

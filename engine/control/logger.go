@@ -1,0 +1,28 @@
+package control
+
+import (
+	"fmt"
+	"log/slog"
+
+	"plexus/primitives/invariant"
+)
+
+// raftLogger binds the library to the node's log. The library tells much about
+// ordinary elections, so its information is for debugging here. Fatal and Panic
+// are its broken invariants: the node ends with the message.
+type raftLogger struct{ log *slog.Logger }
+
+func (l *raftLogger) Debug(v ...any)            { l.log.Debug("raft: " + fmt.Sprint(v...)) }
+func (l *raftLogger) Debugf(f string, v ...any) { l.log.Debug("raft: " + fmt.Sprintf(f, v...)) }
+func (l *raftLogger) Info(v ...any)             { l.log.Debug("raft: " + fmt.Sprint(v...)) }
+func (l *raftLogger) Infof(f string, v ...any)  { l.log.Debug("raft: " + fmt.Sprintf(f, v...)) }
+func (l *raftLogger) Warning(v ...any)          { l.log.Warn("raft: " + fmt.Sprint(v...)) }
+func (l *raftLogger) Warningf(f string, v ...any) {
+	l.log.Warn("raft: " + fmt.Sprintf(f, v...))
+}
+func (l *raftLogger) Error(v ...any)            { l.log.Error("raft: " + fmt.Sprint(v...)) }
+func (l *raftLogger) Errorf(f string, v ...any) { l.log.Error("raft: " + fmt.Sprintf(f, v...)) }
+func (l *raftLogger) Fatal(v ...any)            { invariant.That(false, "raft: "+fmt.Sprint(v...)) }
+func (l *raftLogger) Fatalf(f string, v ...any) { invariant.Thatf(false, "raft: "+f, v...) }
+func (l *raftLogger) Panic(v ...any)            { invariant.That(false, "raft: "+fmt.Sprint(v...)) }
+func (l *raftLogger) Panicf(f string, v ...any) { invariant.Thatf(false, "raft: "+f, v...) }

@@ -1,0 +1,391 @@
+package control
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"plexus/primitives"
+	"plexus/primitives/planted"
+)
+
+// recoveredLog is what the segments hold.
+type recoveredLog struct {
+	wal     *wal
+	entries []*pb.Entry // consecutive
+	hard    *pb.HardState
+	torn    *tornTail
+}
+
+// tornTail is what recovery discarded at the end of the log: an append that was
+// never synchronised.
+type tornTail struct {
+	File      string
+	Offset    int64
+	Discarded int64
+}
+
+// recoverWAL reads the log. Entries at or below the index of the snapshot are
+// checked but not kept.
+func recoverWAL(files primitives.Files, dir string, identity walIdentity, snapshot uint64) (*recoveredLog, error) {
+	segments, err := listSegments(files, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(segments) == 0 {
+		return nil, &DamageError{File: dir, What: "the log has no segment"}
+	}
+	r := &reader{
+		files: files, identity: identity, snapshot: snapshot,
+		log: recoveredLog{wal: &wal{files: files, dir: dir, identity: identity, last: snapshot, segmentBytes: segmentBytesMax}},
+	}
+	for i := range segments {
+		if err := r.segment(&segments[i], i == 0, i == len(segments)-1); err != nil {
+			return nil, err
+		}
+	}
+	return r.finish()
+}
+
+func listSegments(files primitives.Files, dir string) ([]segment, error) {
+	list, err := files.List(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list log segments: %w", err)
+	}
+	var segments []segment
+	for _, entry := range list {
+		sequence, first, ok := parseSegmentName(entry.Name)
+		if !ok {
+			return nil, &DamageError{File: dir + "/" + entry.Name, What: "not a log segment"}
+		}
+		segments = append(segments, segment{name: entry.Name, sequence: sequence, first: first, size: entry.Size})
+	}
+	return segments, nil
+}
+
+func parseSegmentName(name string) (sequence, first uint64, ok bool) {
+	stem, ok := strings.CutSuffix(name, ".wal")
+	left, right, cut := strings.Cut(stem, "-")
+	if !ok || !cut || len(left) != 8 || len(right) != 16 {
+		return 0, 0, false
+	}
+	sequence, err1 := strconv.ParseUint(left, 16, 64)
+	first, err2 := strconv.ParseUint(right, 16, 64)
+	return sequence, first, err1 == nil && err2 == nil && name == segmentName(sequence, first)
+}
+
+// reader walks the segments in order.
+type reader struct {
+	files    primitives.Files
+	identity walIdentity
+	snapshot uint64
+	log      recoveredLog
+	crc      uint32
+	sequence uint64
+	ended    bool // the previous segment has its end record
+}
+
+func (r *reader) path(s *segment) string { return r.log.wal.dir + "/" + s.name }
+
+func (r *reader) segment(s *segment, first, last bool) error {
+	data, err := readFile(r.files, r.path(s))
+	if err != nil {
+		return fmt.Errorf("read log segment %s: %w", s.name, err)
+	}
+	if !first && (!r.ended || s.sequence != r.sequence+1) {
+		return &DamageError{File: r.path(s), What: "the segment before it is missing or not finished"}
+	}
+	offset, err := r.header(s, data, first)
+	if err != nil {
+		// A crash while the newest segment was being created leaves it without a
+		// header; nothing was ever appended to it.
+		if last && !first && errors.Is(err, errUnreadable) {
+			return r.discardSegment(s, data)
+		}
+		return err
+	}
+	r.sequence, r.ended = s.sequence, false
+	r.log.wal.segments = append(r.log.wal.segments, *s)
+	for offset < len(data) {
+		rec, err := decodeRecord(data, offset, r.crc)
+		if err != nil {
+			if !last || vouchedFor(data, offset, r.crc) {
+				return &DamageError{File: r.path(s), Offset: int64(offset), What: err.Error()}
+			}
+			return r.truncate(s, offset, len(data))
+		}
+		if r.ended {
+			return &DamageError{File: r.path(s), Offset: int64(offset), What: "a record after the segment's end"}
+		}
+		if err := r.record(s, rec, offset); err != nil {
+			return err
+		}
+		r.crc, offset = rec.crc, rec.end
+	}
+	if !last && !r.ended {
+		return &DamageError{File: r.path(s), Offset: int64(len(data)), What: "the segment's end is missing"}
+	}
+	return nil
+}
+
+// errUnreadable says that the bytes are no record of the chain.
+var errUnreadable = errors.New("unreadable record")
+
+type record struct {
+	kind    recordType
+	payload []byte
+	crc     uint32
+	end     int
+}
+
+func decodeRecord(data []byte, offset int, previous uint32) (record, error) {
+	var r record
+	rest := data[offset:]
+	if len(rest) < recordHeaderBytes {
+		return r, fmt.Errorf("%w: cut off", errUnreadable)
+	}
+	length := int64(binary.LittleEndian.Uint32(rest))
+	stored := binary.LittleEndian.Uint32(rest[4:])
+	r.kind = recordType(rest[8])
+	if r.kind < recordSegmentHeader || r.kind > recordSegmentEnd {
+		return r, fmt.Errorf("%w: unknown type %d", errUnreadable, r.kind)
+	}
+	if !zero(rest[9:recordHeaderBytes]) {
+		return r, fmt.Errorf("%w: reserved bytes are not zero", errUnreadable)
+	}
+	padded := length + int64(padding(int(length&(recordAlign-1))))
+	unchecked := planted.Active(planted.NoTornTailCheck)
+	if length > recordBytesMax || padded > int64(len(rest)-recordHeaderBytes) {
+		if !unchecked {
+			return r, fmt.Errorf("%w: cut off", errUnreadable)
+		}
+		length = int64(len(rest) - recordHeaderBytes)
+		padded = length
+	}
+	r.payload = rest[recordHeaderBytes : recordHeaderBytes+length]
+	r.end = offset + recordHeaderBytes + int(padded)
+	r.crc = recordChecksum(previous, r.kind, r.payload)
+	if r.crc != stored && !unchecked {
+		return r, fmt.Errorf("%w: checksum", errUnreadable)
+	}
+	if !zero(data[offset+recordHeaderBytes+int(length) : r.end]) {
+		return r, fmt.Errorf("%w: padding is not zero", errUnreadable)
+	}
+	return r, nil
+}
+
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// vouchedFor reports whether a readable record after the unreadable one at offset
+// says that offset had been synchronised: then the bytes were damaged later. The
+// chain continues from the checksum the bad record stores or, if that is what was
+// hit, from the one its content has.
+func vouchedFor(data []byte, offset int, previous uint32) bool {
+	rest := data[offset:]
+	if len(rest) < recordHeaderBytes {
+		return false
+	}
+	candidates := []uint32{binary.LittleEndian.Uint32(rest[4:])}
+	length := int64(binary.LittleEndian.Uint32(rest))
+	if length <= int64(len(rest)-recordHeaderBytes) {
+		candidates = append(candidates, recordChecksum(previous, recordType(rest[8]), rest[recordHeaderBytes:recordHeaderBytes+length]))
+	}
+	for at := offset + recordHeaderBytes; at+recordHeaderBytes <= len(data); at += recordAlign {
+		for _, crc := range candidates {
+			next, err := decodeRecord(data, at, crc)
+			if err == nil && len(next.payload) >= vouchBytes && binary.LittleEndian.Uint64(next.payload) > uint64(offset) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// header reads the segment's first record and returns where the next begins.
+func (r *reader) header(s *segment, data []byte, first bool) (int, error) {
+	previous := r.crc
+	if first && len(data) >= recordHeaderBytes+segmentHeaderBytes {
+		// The segments before it were removed; it says itself what it continues.
+		previous = binary.LittleEndian.Uint32(data[recordHeaderBytes+segmentHeaderBytes-4:])
+	}
+	rec, err := decodeRecord(data, 0, previous)
+	if err != nil {
+		if first {
+			return 0, &DamageError{File: r.path(s), What: err.Error()}
+		}
+		if vouchedFor(data, 0, previous) {
+			return 0, &DamageError{File: r.path(s), What: err.Error()}
+		}
+		return 0, err
+	}
+	if rec.kind != recordSegmentHeader || len(rec.payload) != segmentHeaderBytes {
+		return 0, &DamageError{File: r.path(s), What: "no segment header"}
+	}
+	p := rec.payload
+	if got := binary.LittleEndian.Uint32(p); got != format {
+		return 0, &ForeignError{Dir: r.path(s), What: fmt.Sprintf("log format %d, this build reads %d", got, format)}
+	}
+	if primitives.UUID(p[4:20]) != r.identity.Cluster || binary.LittleEndian.Uint64(p[20:]) != r.identity.RaftID {
+		return 0, &ForeignError{Dir: r.path(s), What: "the log belongs to another node or cluster"}
+	}
+	if binary.LittleEndian.Uint64(p[28:]) != s.sequence || binary.LittleEndian.Uint64(p[36:]) != s.first {
+		return 0, &DamageError{File: r.path(s), What: "the segment was renamed"}
+	}
+	if !first && binary.LittleEndian.Uint32(p[44:]) != r.crc {
+		return 0, &DamageError{File: r.path(s), What: "the segment does not continue the one before it"}
+	}
+	r.crc = rec.crc
+	return rec.end, nil
+}
+
+// record takes one intact record.
+func (r *reader) record(s *segment, rec record, offset int) error {
+	damaged := func(what string) error { return &DamageError{File: r.path(s), Offset: int64(offset), What: what} }
+	if len(rec.payload) < vouchBytes {
+		return damaged("short record")
+	}
+	p := rec.payload[vouchBytes:]
+	switch rec.kind {
+	case recordEntries:
+		if err := r.entries(p); err != nil {
+			return damaged(err.Error())
+		}
+	case recordHardState:
+		if len(p) != 24 {
+			return damaged("hard state of a wrong size")
+		}
+		r.log.hard = hardState(binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:]), binary.LittleEndian.Uint64(p[16:]))
+	case recordSnapshotMark:
+		if len(p) != 16 {
+			return damaged("snapshot mark of a wrong size")
+		}
+		if index := binary.LittleEndian.Uint64(p); index > r.snapshot {
+			return damaged(fmt.Sprintf("the snapshot at index %d is missing", index))
+		}
+	case recordSegmentEnd:
+		r.ended = true
+	default:
+		return damaged("a segment header inside a segment")
+	}
+	return nil
+}
+
+// entries adds the entries of one record. A later record supersedes what an
+// earlier one said about an index and everything above it.
+func (r *reader) entries(p []byte) error {
+	for len(p) > 0 {
+		if len(p) < entryHeaderBytes {
+			return errors.New("entry cut off")
+		}
+		index, term := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
+		kind := pb.EntryType(binary.LittleEndian.Uint32(p[16:]))
+		length := int64(binary.LittleEndian.Uint32(p[20:]))
+		p = p[entryHeaderBytes:]
+		if length > int64(len(p)) {
+			return errors.New("entry cut off")
+		}
+		data := p[:length:length]
+		p = p[length:]
+		if index > r.log.wal.last+1 {
+			return fmt.Errorf("entries %d to %d are missing", r.log.wal.last+1, index-1)
+		}
+		r.log.wal.last = max(index, r.snapshot)
+		if index <= r.snapshot {
+			r.log.entries = r.log.entries[:0]
+			continue
+		}
+		r.log.entries = append(r.log.entries[:index-r.snapshot-1], &pb.Entry{Index: &index, Term: &term, Type: &kind, Data: data})
+	}
+	return nil
+}
+
+func hardState(term, vote, commit uint64) *pb.HardState {
+	return &pb.HardState{Term: &term, Vote: &vote, Commit: &commit}
+}
+
+// truncate cuts a torn append off the newest segment.
+func (r *reader) truncate(s *segment, offset, size int) error {
+	r.log.torn = &tornTail{File: r.path(s), Offset: int64(offset), Discarded: int64(size - offset)}
+	file, err := r.files.Open(r.path(s))
+	if err != nil {
+		return fmt.Errorf("open log segment %s: %w", s.name, err)
+	}
+	if err := file.Truncate(int64(offset)); err != nil {
+		return errors.Join(fmt.Errorf("truncate log segment %s: %w", s.name, err), file.Close())
+	}
+	if err := file.Sync(); err != nil {
+		return errors.Join(fmt.Errorf("synchronise log segment %s: %w", s.name, err), file.Close())
+	}
+	r.current().size = int64(offset)
+	return file.Close()
+}
+
+func (r *reader) current() *segment { return r.log.wal.current() }
+
+// discardSegment removes a segment that was being created when the node stopped.
+func (r *reader) discardSegment(s *segment, data []byte) error {
+	r.log.torn = &tornTail{File: r.path(s), Discarded: int64(len(data))}
+	if err := r.files.Remove(r.path(s)); err != nil {
+		return fmt.Errorf("remove log segment %s: %w", s.name, err)
+	}
+	if err := r.files.SyncDir(r.log.wal.dir); err != nil {
+		return fmt.Errorf("synchronise log directory: %w", err)
+	}
+	return nil
+}
+
+// finish opens the newest segment for appending, or starts the next one.
+func (r *reader) finish() (*recoveredLog, error) {
+	w := r.log.wal
+	w.crc, w.hard = r.crc, r.log.hard
+	if r.ended {
+		return &r.log, w.open(r.sequence + 1)
+	}
+	file, err := w.files.Open(r.path(w.current()))
+	if err != nil {
+		return nil, fmt.Errorf("open log segment: %w", err)
+	}
+	w.file, w.size = file, w.current().size
+	// What was read back after a crash may still be in the machine's cache only.
+	if err := w.sync(); err != nil {
+		return nil, err
+	}
+	return &r.log, nil
+}
+
+func readFile(files primitives.Files, name string) ([]byte, error) {
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAll(file)
+	return data, errors.Join(err, file.Close())
+}
+
+func readAll(file primitives.File) ([]byte, error) {
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, size)
+	n, err := file.ReadAt(data, 0)
+	if n == len(data) || errors.Is(err, io.EOF) {
+		return data[:n], nil
+	}
+	return nil, err
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,76 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.etcd.io/raft/v3"
+
+	"plexus/engine/catalog/catalogpb"
+)
+
+// Settings configure the group of one node.
+type Settings struct {
+	Dir       string
+	ClusterID string
+	NodeID    string
+
+	Heartbeat time.Duration
+	Election  time.Duration
+
+	SnapshotEntries uint64
+	SnapshotBytes   uint64
+	RetainEntries   uint64
+	// RetryValidity is how long an outcome is kept after it finished.
+	RetryValidity time.Duration
+
+	// Found returns the steps a new cluster begins with. It runs at the first
+	// start only, before anything of the cluster is durable.
+	Found func(context.Context) ([]*catalogpb.Step, error)
+}
+
+// Defaults returns the settings of the specification.
+func Defaults() Settings {
+	return Settings{
+		ClusterID: "default", NodeID: "node-1",
+		Heartbeat: 250 * time.Millisecond, Election: 1500 * time.Millisecond,
+		SnapshotEntries: 10_000, SnapshotBytes: 64 << 20, RetainEntries: 1000,
+		RetryValidity: 15 * time.Minute,
+	}
+}
+
+// Check refuses contradictory settings.
+func (s *Settings) Check() error {
+	if s.Election <= 2*s.Heartbeat {
+		return errors.New("raft-election-timeout must be greater than twice raft-heartbeat-interval")
+	}
+	if s.SnapshotEntries == 0 || s.SnapshotBytes == 0 {
+		return errors.New("raft-snapshot-entries and raft-snapshot-bytes must be greater than zero")
+	}
+	return nil
+}
+
+func (s *Settings) raft(id uint64, storage raft.Storage, applied uint64, logger raft.Logger) *raft.Config {
+	return &raft.Config{
+		ID:                        id,
+		Storage:                   storage,
+		Applied:                   applied,
+		HeartbeatTick:             ticks(s.Heartbeat),
+		ElectionTick:              ticks(s.Election),
+		PreVote:                   true,
+		CheckQuorum:               true,
+		StepDownOnRemoval:         true,
+		ReadOnlyOption:            raft.ReadOnlySafe,
+		AsyncStorageWrites:        true,
+		DisableProposalForwarding: true,
+		MaxSizePerMsg:             messageBytesMax,
+		MaxInflightMsgs:           inflightMessagesMax,
+		MaxInflightBytes:          inflightBytesMax,
+		MaxUncommittedEntriesSize: uncommittedBytesMax,
+		MaxCommittedSizePerReady:  committedBytesMax,
+		Logger:                    logger,
+	}
+}
+
+func ticks(d time.Duration) int { return int(max((d+tickEvery-1)/tickEvery, 1)) }
