@@ -49,6 +49,13 @@ type Client struct {
 	Pool   *vocab.Pool
 }
 
+// The configuration types of the vocabulary that connectors and drivers meet.
+type (
+	Server   = vocab.Server
+	Secret   = vocab.Secret
+	TLSFiles = vocab.TLSFiles
+)
+
 // Env is what a connector may use of its node.
 type Env struct {
 	World    primitives.World

@@ -85,20 +85,6 @@ func (e *UnsuitableExternalError) Error() string {
 	return fmt.Sprintf("%s '%s' %s", e.Role, e.Name, e.Difference)
 }
 
-// ConfigError names a key of a client's configuration and what was expected. It
-// never holds the value, which may be a secret.
-type ConfigError struct {
-	Client vocab.ClientType
-	Key    string
-	Expect string
-	Err    error
-}
-
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("client TYPE %s: key '%s' %s", e.Client, e.Key, e.Expect)
-}
-func (e *ConfigError) Unwrap() error { return e.Err }
-
 // StateUnusableError says that a persisted cursor cannot be continued from.
 type StateUnusableError struct {
 	Entity vocab.SourceEntity

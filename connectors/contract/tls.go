@@ -9,9 +9,6 @@ import (
 	"plexus/primitives"
 )
 
-// TLSFiles are the PEM files of a client; "" where not configured.
-type TLSFiles struct{ CA, Cert, Key string }
-
 // Trust says what tls_ca_file does to the platform's roots.
 type Trust uint8
 
@@ -29,9 +26,9 @@ var (
 // pemBytesMax bounds a certificate file.
 const pemBytesMax = 4 << 20
 
-// ClientConfig reads the files and returns the configuration of connections to
-// the host. Files are read once, when a connector opens.
-func (f TLSFiles) ClientConfig(w primitives.World, client vocab.ClientType, trust Trust, host string) (*tls.Config, error) {
+// ClientTLS reads the files and returns the configuration of connections to the
+// host. Files are read once, when a connector opens.
+func ClientTLS(w primitives.World, f TLSFiles, client vocab.ClientType, trust Trust, host string) (*tls.Config, error) {
 	config := &tls.Config{
 		ServerName: host,
 		MinVersion: tls.VersionTLS12,
@@ -39,12 +36,12 @@ func (f TLSFiles) ClientConfig(w primitives.World, client vocab.ClientType, trus
 		Time:       w.Clock().Wall,
 	}
 	fail := func(key, path string, err error) error {
-		return &ConfigError{Client: client, Key: key, Expect: "names an unusable file " + path, Err: err}
+		return &vocab.ConfigError{Client: client, Key: key, Expect: "names an unusable file " + path, Err: err}
 	}
 	if f.CA != "" {
 		pem, err := readFile(w.Files(), f.CA)
 		if err != nil {
-			return nil, fail(keyTLSCA, f.CA, err)
+			return nil, fail("tls_ca_file", f.CA, err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if trust == TrustAdded {
@@ -53,21 +50,21 @@ func (f TLSFiles) ClientConfig(w primitives.World, client vocab.ClientType, trus
 			}
 		}
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fail(keyTLSCA, f.CA, errNoCertificate)
+			return nil, fail("tls_ca_file", f.CA, errNoCertificate)
 		}
 	}
 	if f.Cert != "" {
 		cert, err := readFile(w.Files(), f.Cert)
 		if err != nil {
-			return nil, fail(keyTLSCert, f.Cert, err)
+			return nil, fail("tls_cert_file", f.Cert, err)
 		}
 		key, err := readFile(w.Files(), f.Key)
 		if err != nil {
-			return nil, fail(keyTLSKey, f.Key, err)
+			return nil, fail("tls_key_file", f.Key, err)
 		}
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return nil, fail(keyTLSKey, f.Key, errKeyMismatch) // the library's text may quote contents
+			return nil, fail("tls_key_file", f.Key, errKeyMismatch) // the library's text may quote contents
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

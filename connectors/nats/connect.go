@@ -36,7 +36,7 @@ type link struct {
 }
 
 func (c *Connector) newLink(client contract.Client, env contract.Env) (link, error) {
-	config, err := contract.ParseNATS(client)
+	config, err := vocab.ParseNATS(client.Config)
 	if err != nil {
 		return link{}, err
 	}
@@ -46,7 +46,7 @@ func (c *Connector) newLink(client contract.Client, env contract.Env) (link, err
 	}}
 	if config.Servers[0].TLS {
 		// The driver names the server, which differs by address.
-		l.target.TLS, err = config.TLS.ClientConfig(env.World, client.Type, contract.TrustAdded, "")
+		l.target.TLS, err = contract.ClientTLS(env.World, config.TLS, client.Type, contract.TrustAdded, "")
 	}
 	return l, err
 }

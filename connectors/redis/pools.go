@@ -48,13 +48,13 @@ func (p *sharedPool) is(domain string, client contract.Client) bool {
 
 // acquire returns the pool of a client, creating it for its first user.
 func (c *Connector) acquire(client contract.Client, env contract.Env) (*sharedPool, error) {
-	config, err := contract.ParseRedis(client)
+	config, err := vocab.ParseRedis(client.Config)
 	if err != nil {
 		return nil, err
 	}
 	target := Target{Server: config.Server, Database: config.Database}
 	if config.Server.TLS {
-		target.TLS, err = config.TLS.ClientConfig(env.World, client.Type, contract.TrustReplaced, config.Server.Host)
+		target.TLS, err = contract.ClientTLS(env.World, config.TLS, client.Type, contract.TrustReplaced, config.Server.Host)
 		if err != nil {
 			return nil, err
 		}

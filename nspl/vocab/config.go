@@ -1,30 +1,119 @@
-package contract
+package vocab
 
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"plexus/nspl/vocab"
 )
 
-// CheckClient checks a client's configuration as far as it can be checked
-// without the network or a file. The key sets are closed: a key that would
+// ConfigKey is one key of a client's CONFIG.
+type ConfigKey struct {
+	Name     string
+	Required bool
+	Secret   bool // the value is never shown
+	URLs     bool // the value may hold credentials of its own
+}
+
+const (
+	keyAddr     = "addr"
+	keyUsername = "username"
+	keyPassword = "password"
+	keyEndpoint = "endpoint"
+	keyTimeout  = "timeout_ms"
+	keyTLSCA    = "tls_ca_file"
+	keyTLSCert  = "tls_cert_file"
+	keyTLSKey   = "tls_key_file"
+)
+
+// configKeys is indexed by client type. The sets are closed: a key that would
 // silently do nothing is refused.
-func CheckClient(client Client) error {
+var configKeys = [...][]ConfigKey{
+	ClientHTTP: {
+		{Name: keyEndpoint, Required: true, URLs: true}, {Name: keyTimeout, Required: true},
+		{Name: keyTLSCA}, {Name: keyTLSCert}, {Name: keyTLSKey},
+	},
+	ClientNATS: {
+		{Name: keyAddr, Required: true, URLs: true},
+		{Name: keyTLSCA}, {Name: keyTLSCert}, {Name: keyTLSKey},
+	},
+	ClientRedis: {
+		{Name: keyAddr, Required: true, URLs: true}, {Name: keyUsername}, {Name: keyPassword, Secret: true},
+		{Name: keyTLSCA}, {Name: keyTLSCert}, {Name: keyTLSKey},
+	},
+}
+
+// ConfigKeys lists the keys of the type, in the order of the manual.
+func (t ClientType) ConfigKeys() []ConfigKey { return configKeys[t] }
+
+// masked stands for a value that is never shown.
+const masked = "<masked>"
+
+// MaskConfig returns the value of an entry as it may be shown: a secret as a
+// whole, and the password inside a URL, are replaced.
+func MaskConfig(t ClientType, entry ConfigEntry) string {
+	for _, key := range t.ConfigKeys() {
+		switch {
+		case key.Name != entry.Key:
+		case key.Secret:
+			return masked
+		case key.URLs:
+			return maskURLs(entry.Value)
+		}
+	}
+	return entry.Value
+}
+
+// maskURLs replaces everything between the first colon of the user information
+// and its end, in each of a list of URLs. It does not parse: a value that is no
+// URL may hold a password as well.
+func maskURLs(text string) string {
+	parts := strings.Split(text, ",")
+	for i, part := range parts {
+		scheme, rest, found := strings.Cut(part, "://")
+		at := strings.LastIndexByte(rest, '@')
+		if !found || at < 0 {
+			continue
+		}
+		user, _, secret := strings.Cut(rest[:at], ":")
+		if secret {
+			user += ":" + masked
+		}
+		parts[i] = scheme + "://" + user + rest[at:]
+	}
+	return strings.Join(parts, ",")
+}
+
+// CheckClientConfig checks a configuration as far as it can be checked without
+// the network or a file. The error is a *ConfigError.
+func CheckClientConfig(t ClientType, config []ConfigEntry) error {
 	var err error
-	switch client.Type {
-	case vocab.ClientNATS:
-		_, err = ParseNATS(client)
-	case vocab.ClientRedis:
-		_, err = ParseRedis(client)
-	case vocab.ClientHTTP:
-		_, err = ParseHTTP(client)
+	switch t {
+	case ClientNATS:
+		_, err = ParseNATS(config)
+	case ClientRedis:
+		_, err = ParseRedis(config)
+	case ClientHTTP:
+		_, err = ParseHTTP(config)
 	}
 	return err
 }
+
+// ConfigError names a key of a client's configuration and what was expected. It
+// never holds the value, which may be a secret.
+type ConfigError struct {
+	Client ClientType
+	Key    string
+	Expect string
+	Err    error
+}
+
+func (e *ConfigError) Error() string {
+	return "client TYPE " + e.Client.String() + ": key '" + e.Key + "' " + e.Expect
+}
+func (e *ConfigError) Unwrap() error { return e.Err }
 
 // Server is one configured address. Host is what certificates are verified
 // against, whichever address answers.
@@ -44,6 +133,9 @@ func (s Server) Authority() string {
 	}
 	return host + ":" + strconv.Itoa(int(s.Port))
 }
+
+// TLSFiles are the PEM files of a client; "" where not configured.
+type TLSFiles struct{ CA, Cert, Key string }
 
 // NATSClient is the configuration of a client TYPE NATS.
 type NATSClient struct {
@@ -66,20 +158,9 @@ type HTTPClient struct {
 	TLS     TLSFiles
 }
 
-const (
-	keyAddr     = "addr"
-	keyUsername = "username"
-	keyPassword = "password"
-	keyEndpoint = "endpoint"
-	keyTimeout  = "timeout_ms"
-	keyTLSCA    = "tls_ca_file"
-	keyTLSCert  = "tls_cert_file"
-	keyTLSKey   = "tls_key_file"
-)
-
 // ParseNATS reads the configuration of a NATS client.
-func ParseNATS(client Client) (NATSClient, error) {
-	s, err := readSettings(client, keyAddr, keyTLSCA, keyTLSCert, keyTLSKey)
+func ParseNATS(config []ConfigEntry) (NATSClient, error) {
+	s, err := readSettings(ClientNATS, config)
 	if err != nil {
 		return NATSClient{}, err
 	}
@@ -106,8 +187,8 @@ func ParseNATS(client Client) (NATSClient, error) {
 }
 
 // ParseRedis reads the configuration of a Redis client.
-func ParseRedis(client Client) (RedisClient, error) {
-	s, err := readSettings(client, keyAddr, keyUsername, keyPassword, keyTLSCA, keyTLSCert, keyTLSKey)
+func ParseRedis(config []ConfigEntry) (RedisClient, error) {
+	s, err := readSettings(ClientRedis, config)
 	if err != nil {
 		return RedisClient{}, err
 	}
@@ -144,8 +225,8 @@ func ParseRedis(client Client) (RedisClient, error) {
 const timeoutMax = 24 * time.Hour
 
 // ParseHTTP reads the configuration of an HTTP client.
-func ParseHTTP(client Client) (HTTPClient, error) {
-	s, err := readSettings(client, keyEndpoint, keyTimeout, keyTLSCA, keyTLSCert, keyTLSKey)
+func ParseHTTP(config []ConfigEntry) (HTTPClient, error) {
+	s, err := readSettings(ClientHTTP, config)
 	if err != nil {
 		return HTTPClient{}, err
 	}
@@ -174,38 +255,44 @@ func ParseHTTP(client Client) (HTTPClient, error) {
 
 // settings is one configuration whose keys are known. The first mistake stays.
 type settings struct {
-	client Client
-	err    error
+	client  ClientType
+	entries []ConfigEntry
+	err     error
 }
 
-func readSettings(client Client, keys ...string) (*settings, error) {
-	s := &settings{client: client}
-	for i, entry := range client.Config {
-		known := false
-		for _, key := range keys {
-			known = known || key == entry.Key
+func readSettings(client ClientType, entries []ConfigEntry) (*settings, error) {
+	s := &settings{client: client, entries: entries}
+	for i, entry := range entries {
+		if !slices.ContainsFunc(client.ConfigKeys(), func(k ConfigKey) bool { return k.Name == entry.Key }) {
+			return nil, s.fail(entry.Key, "is not known"+s.knownKeys())
 		}
-		if !known {
-			return nil, s.fail(entry.Key, "is not known; known keys are "+strings.Join(keys, ", "))
-		}
-		for _, earlier := range client.Config[:i] {
-			if earlier.Key == entry.Key {
-				return nil, s.fail(entry.Key, "is given twice")
-			}
+		if slices.ContainsFunc(entries[:i], func(e ConfigEntry) bool { return e.Key == entry.Key }) {
+			return nil, s.fail(entry.Key, "is given twice")
 		}
 	}
 	return s, nil
 }
 
+func (s *settings) knownKeys() string {
+	text := "; known keys are "
+	for i, key := range s.client.ConfigKeys() {
+		if i > 0 {
+			text += ", "
+		}
+		text += key.Name
+	}
+	return text
+}
+
 func (s *settings) fail(key, expect string) error {
 	if s.err == nil {
-		s.err = &ConfigError{Client: s.client.Type, Key: key, Expect: expect}
+		s.err = &ConfigError{Client: s.client, Key: key, Expect: expect}
 	}
 	return s.err
 }
 
 func (s *settings) get(key string) (string, bool) {
-	for _, entry := range s.client.Config {
+	for _, entry := range s.entries {
 		if entry.Key == key {
 			return entry.Value, true
 		}
@@ -228,11 +315,7 @@ func (s *settings) url(key, text string, schemes ...string) *url.URL {
 		return nil
 	}
 	u, err := url.Parse(text)
-	known := false
-	for _, scheme := range schemes {
-		known = known || err == nil && u.Scheme == scheme
-	}
-	if !known || u.Opaque != "" || u.Hostname() == "" || u.Fragment != "" {
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Opaque != "" || u.Hostname() == "" || u.Fragment != "" {
 		s.fail(key, "must be a URL such as "+schemes[0]+"://host:port (schemes: "+strings.Join(schemes, ", ")+")")
 		return nil
 	}

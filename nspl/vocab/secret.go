@@ -1,4 +1,4 @@
-package contract
+package vocab
 
 import "log/slog"
 
