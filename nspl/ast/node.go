@@ -11,8 +11,11 @@ import (
 type Statement interface {
 	// Place is the span of the statement without its semicolon.
 	Place() vocab.Span
-	statement()
+	setPlace(vocab.Span)
 }
+
+// SetPlace gives a statement its span, once the parser knows where it ends.
+func SetPlace(s Statement, span vocab.Span) { s.setPlace(span) }
 
 // Head is what every statement has.
 type Head struct{ Span vocab.Span }
@@ -20,7 +23,7 @@ type Head struct{ Span vocab.Span }
 // Place returns the span of the statement.
 func (h Head) Place() vocab.Span { return h.Span }
 
-func (Head) statement() {}
+func (h *Head) setPlace(span vocab.Span) { h.Span = span }
 
 // Name is a name of Plexus, lower-cased.
 type Name struct {

@@ -1,0 +1,77 @@
+package parse_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/internal/golden"
+	"plexus/nspl/model"
+	"plexus/nspl/parse"
+	"plexus/nspl/render"
+)
+
+// TestGolden parses, lowers and renders. A declaration prints its canonical form,
+// which must parse back to the same model; other statements print their tree's
+// own rendering in statementText.
+func TestGolden(t *testing.T) {
+	golden.Run(t, "testdata/golden", func(t *testing.T, c golden.Case) string {
+		switch c.Command {
+		case "parse":
+			return parseCase(t, c.Input)
+		case "expr":
+			e, err := parse.Expression(c.Input)
+			if err != nil {
+				return explain(t, err, c.Input)
+			}
+			text := render.Expr(e)
+			again, err := parse.Expression(text)
+			if err != nil || !ast.Equal(e, again) {
+				t.Errorf("%s does not read back: %v", text, err)
+			}
+			return text + "\n"
+		}
+		t.Fatalf("unknown command %q", c.Command)
+		return ""
+	})
+}
+
+func parseCase(t *testing.T, input string) string {
+	all, err := parse.Statements(input)
+	if err != nil {
+		return explain(t, err, input)
+	}
+	var out strings.Builder
+	for _, s := range all {
+		d, ok := s.(ast.Declaration)
+		if !ok {
+			out.WriteString(treeText(s) + "\n")
+			continue
+		}
+		e, found := model.Lower(d)
+		if found != nil {
+			return explain(t, found, input)
+		}
+		text := render.Entity(e)
+		again, err := model.Parse(text)
+		if err != nil || !model.Equal(e, again) {
+			t.Errorf("%s does not read back: %v", text, err)
+		}
+		out.WriteString(text + "\n")
+	}
+	return out.String()
+}
+
+func explain(t *testing.T, err error, text string) string {
+	var one *ast.Diagnostic
+	var all ast.Diagnostics
+	switch {
+	case errors.As(err, &all):
+		return all.Explain(text)
+	case errors.As(err, &one):
+		return one.Explain(text)
+	}
+	t.Fatalf("%v is no diagnostic", err)
+	return ""
+}

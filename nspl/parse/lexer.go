@@ -1,0 +1,218 @@
+package parse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// tokenKind says what a token is. A punctuation mark of one byte is its own
+// kind.
+type tokenKind uint8
+
+const (
+	tokenEnd    tokenKind = iota
+	tokenWord             // letters, digits, underscores
+	tokenQuoted           // a name in backticks
+	tokenString           // any form of string
+	tokenNumber           // digits, or digits '.' digits
+	tokenNe               // !=
+	tokenGe               // >=
+	tokenLe               // <=
+	tokenScope            // ::
+)
+
+// token is one token; its text is src[start:end].
+type token struct {
+	kind       tokenKind
+	start, end int32
+}
+
+type lexer struct {
+	src string
+	pos int
+}
+
+// lex splits a text into tokens, the last of which is tokenEnd.
+func lex(src string) ([]token, *ast.Diagnostic) {
+	if len(src) > TextBytesMax {
+		return nil, ast.Errorf(ast.CodeLex, vocab.Span{}, "statement text exceeds 4 MiB")
+	}
+	if !utf8.ValidString(src) {
+		return nil, badUTF8(src)
+	}
+	l := &lexer{src: src}
+	if strings.HasPrefix(src, "\uFEFF") {
+		l.pos = len("\uFEFF")
+	}
+	tokens := make([]token, 0, len(src)/5+4)
+	for {
+		l.skipSpace()
+		start := l.pos
+		kind, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token{kind, int32(start), int32(l.pos)})
+		if kind == tokenEnd {
+			return tokens, nil
+		}
+	}
+}
+
+func badUTF8(src string) *ast.Diagnostic {
+	for i, r := range src {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(src[i:]); n == 1 {
+				return ast.Errorf(ast.CodeLex, vocab.Span{Start: i, End: i + 1}, "invalid UTF-8")
+			}
+		}
+	}
+	return ast.Errorf(ast.CodeLex, vocab.Span{}, "invalid UTF-8")
+}
+
+// skipSpace skips white space and comments.
+func (l *lexer) skipSpace() {
+	for l.pos < len(l.src) {
+		switch b := l.src[l.pos]; {
+		case b == ' ' || b >= '\t' && b <= '\r':
+			l.pos++
+		case b == '/' && strings.HasPrefix(l.src[l.pos:], "//"):
+			if i := strings.IndexByte(l.src[l.pos:], '\n'); i >= 0 {
+				l.pos += i + 1
+			} else {
+				l.pos = len(l.src)
+			}
+		case b >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(l.src[l.pos:])
+			if !unicode.IsSpace(r) {
+				return
+			}
+			l.pos += n
+		default:
+			return
+		}
+	}
+}
+
+// next reads one token and leaves pos behind it.
+func (l *lexer) next() (tokenKind, *ast.Diagnostic) {
+	if l.pos == len(l.src) {
+		return tokenEnd, nil
+	}
+	switch b := l.src[l.pos]; {
+	case wordStart(b):
+		l.skip(func(b byte) bool { return wordStart(b) || digit(b) })
+		return tokenWord, nil
+	case digit(b):
+		l.skip(digit)
+		if l.at(0) == '.' && digit(l.at(1)) {
+			l.pos++
+			l.skip(digit)
+		}
+		return tokenNumber, nil
+	case b == '\'' || b == '"':
+		return l.quoted(b)
+	case b == '$':
+		return l.dollar()
+	case b == '`':
+		return l.backtick()
+	default:
+		return l.punctuation(b)
+	}
+}
+
+// twoBytes are the punctuation marks of two bytes.
+var twoBytes = [...]struct {
+	text string
+	kind tokenKind
+}{{"!=", tokenNe}, {">=", tokenGe}, {"<=", tokenLe}, {"::", tokenScope}}
+
+func (l *lexer) punctuation(b byte) (tokenKind, *ast.Diagnostic) {
+	for _, two := range twoBytes {
+		if strings.HasPrefix(l.src[l.pos:], two.text) {
+			l.pos += len(two.text)
+			return two.kind, nil
+		}
+	}
+	if strings.IndexByte("{}[](),;:.-=><+*/%", b) >= 0 {
+		l.pos++
+		return tokenKind(b), nil
+	}
+	r, n := utf8.DecodeRuneInString(l.src[l.pos:])
+	return 0, l.fault(l.pos, l.pos+n, "unexpected character '%c'", r)
+}
+
+// quoted reads a string in single or double quotes, which ends on its line.
+func (l *lexer) quoted(quote byte) (tokenKind, *ast.Diagnostic) {
+	start := l.pos
+	end := strings.IndexAny(l.src[start+1:], string(quote)+"\r\n")
+	if end < 0 || l.src[start+1+end] != quote {
+		if end < 0 {
+			end = len(l.src) - start - 1
+		}
+		return 0, l.fault(start, start+1+end, "unterminated string").
+			WithHint("a string in quotes ends on its line; write $$ … $$ around text with line breaks")
+	}
+	l.pos = start + end + 2
+	return tokenString, nil
+}
+
+// dollar reads $tag$ … $tag$.
+func (l *lexer) dollar() (tokenKind, *ast.Diagnostic) {
+	start := l.pos
+	l.pos++
+	l.skip(func(b byte) bool { return wordStart(b) || digit(b) })
+	if l.at(0) != '$' {
+		return 0, l.fault(start, max(l.pos, start+1), "dollar-quote tag must be letters, digits or underscores")
+	}
+	l.pos++
+	delimiter := l.src[start:l.pos]
+	end := strings.Index(l.src[l.pos:], delimiter)
+	if end < 0 {
+		return 0, l.fault(start, l.pos, "unterminated dollar-quoted string; expected %s", delimiter)
+	}
+	l.pos += end + len(delimiter)
+	return tokenString, nil
+}
+
+// backtick reads a quoted name.
+func (l *lexer) backtick() (tokenKind, *ast.Diagnostic) {
+	start := l.pos
+	l.pos++
+	l.skip(func(b byte) bool {
+		return wordStart(b) || digit(b) || b == '.' || b == '~' || b == '-'
+	})
+	if n := l.pos - start - 1; l.at(0) != '`' || n == 0 || n > nameBytesMax {
+		return 0, l.fault(start, max(l.pos, start+1), "a name in backticks is 1 to %d letters, digits or any of _ . ~ -", nameBytesMax)
+	}
+	l.pos++
+	return tokenQuoted, nil
+}
+
+func (l *lexer) skip(in func(byte) bool) {
+	for l.pos < len(l.src) && in(l.src[l.pos]) {
+		l.pos++
+	}
+}
+
+// at returns the byte n places ahead, 0 beyond the end.
+func (l *lexer) at(n int) byte {
+	if l.pos+n < len(l.src) {
+		return l.src[l.pos+n]
+	}
+	return 0
+}
+
+func (l *lexer) fault(start, end int, format string, args ...any) *ast.Diagnostic {
+	return ast.Errorf(ast.CodeLex, vocab.Span{Start: start, End: end}, format, args...)
+}
+
+func wordStart(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_'
+}
+
+func digit(b byte) bool { return b >= '0' && b <= '9' }

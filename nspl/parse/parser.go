@@ -1,0 +1,212 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// parser holds the token stream and what was expected at the furthest token.
+type parser struct {
+	src    string
+	tokens []token
+	at     int // the current token
+
+	furthest int
+	expected []string // what was tried at the furthest token, in order
+
+	nesting int
+	// tryCast is set while the operand of TRY_CAST is read, outside of brackets:
+	// the last AS before its ')' belongs to TRY_CAST.
+	tryCast bool
+}
+
+// fault carries a diagnostic out of the grammar.
+type fault struct{ *ast.Diagnostic }
+
+// run calls the grammar and catches its fault.
+func run[T any](src string, grammar func(*parser) T) (result T, err error) {
+	tokens, bad := lex(src)
+	if bad != nil {
+		return result, bad
+	}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case fault:
+			var none T
+			result, err = none, r.Diagnostic
+		default:
+			panic(r)
+		}
+	}()
+	return grammar(&parser{src: src, tokens: tokens}), nil
+}
+
+// want records that something was expected at a token.
+func (p *parser) want(at int, what string) {
+	if at > p.furthest {
+		p.furthest, p.expected = at, p.expected[:0]
+	}
+	if at == p.furthest && !slices.Contains(p.expected, what) {
+		p.expected = append(p.expected, what)
+	}
+}
+
+// fail ends the parse with what was expected at the furthest token.
+func (p *parser) fail() {
+	span, found := p.span(p.furthest), "end of input"
+	if p.tokens[p.furthest].kind != tokenEnd {
+		found = p.text(p.furthest)
+	}
+	d := ast.Errorf(ast.CodeParse, span, "expected %s, found %s", strings.Join(p.expected, " | "), found)
+	if hint := p.hint(found); hint != "" {
+		d.Hint = hint
+	}
+	panic(fault{d})
+}
+
+// refuse ends the parse with a fault of its own.
+func (p *parser) refuse(code ast.Code, span vocab.Span, format string, args ...any) {
+	panic(fault{ast.Errorf(code, span, format, args...)})
+}
+
+func (p *parser) text(at int) string { return p.src[p.tokens[at].start:p.tokens[at].end] }
+
+func (p *parser) span(at int) vocab.Span {
+	return vocab.Span{Start: int(p.tokens[at].start), End: int(p.tokens[at].end)}
+}
+
+// since returns the span from a token to the one before the current.
+func (p *parser) since(first int) vocab.Span {
+	if p.at == first {
+		return p.span(first)
+	}
+	return p.span(first).Cover(p.span(p.at - 1))
+}
+
+func (p *parser) kind() tokenKind { return p.tokens[p.at].kind }
+
+// peek returns the kind of the token n places ahead.
+func (p *parser) peek(n int) tokenKind {
+	return p.tokens[min(p.at+n, len(p.tokens)-1)].kind
+}
+
+// is reports whether a token is the keyword, which is in upper case.
+func (p *parser) is(at int, keyword string) bool {
+	return at < len(p.tokens) && p.tokens[at].kind == tokenWord && foldEqual(p.text(at), keyword)
+}
+
+func foldEqual(text, upper string) bool {
+	if len(text) != len(upper) {
+		return false
+	}
+	for i := range len(text) {
+		b := text[i]
+		if b >= 'a' && b <= 'z' {
+			b -= 'a' - 'A'
+		}
+		if b != upper[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// accept takes the words of a phrase if they stand here.
+func (p *parser) accept(phrase string) bool {
+	at := p.at
+	for rest := phrase; rest != ""; at++ {
+		word, tail, _ := strings.Cut(rest, " ")
+		if !p.is(at, word) {
+			p.want(at, rest)
+			return false
+		}
+		rest = tail
+	}
+	p.at = at
+	return true
+}
+
+// expect takes the words of a phrase or fails.
+func (p *parser) expect(phrase string) {
+	if !p.accept(phrase) {
+		p.fail()
+	}
+}
+
+// acceptMark takes a punctuation mark of one byte.
+func (p *parser) acceptMark(mark byte) bool {
+	if p.kind() == tokenKind(mark) {
+		p.at++
+		return true
+	}
+	p.want(p.at, string(mark))
+	return false
+}
+
+func (p *parser) expectMark(mark byte) {
+	if !p.acceptMark(mark) {
+		p.fail()
+	}
+}
+
+// one takes the first phrase that stands here and returns its index, or fails.
+func (p *parser) one(phrases ...string) int {
+	for i, phrase := range phrases {
+		if p.accept(phrase) {
+			return i
+		}
+	}
+	p.fail()
+	return -1
+}
+
+// list reads items with commas between them.
+func list[T any](p *parser, item func() T) []T {
+	items := []T{item()}
+	for p.acceptMark(',') {
+		items = append(items, item())
+	}
+	return items
+}
+
+// fields reads at least one item up to ')', with commas between them and perhaps
+// one after the last.
+func fields[T any](p *parser, item func() T) []T {
+	items := []T{item()}
+	for !p.acceptMark(')') {
+		p.expectMark(',')
+		if p.acceptMark(')') {
+			break
+		}
+		items = append(items, item())
+	}
+	return items
+}
+
+// listUntil reads items with commas between them, perhaps one after the last, up
+// to a closing mark. It may hold no item.
+func listUntil[T any](p *parser, closing byte, item func() T) []T {
+	var items []T
+	for !p.acceptMark(closing) {
+		items = append(items, item())
+		if !p.acceptMark(',') {
+			p.expectMark(closing)
+			break
+		}
+	}
+	return items
+}
+
+// enter bounds recursion; every enter has its leave.
+func (p *parser) enter() {
+	p.nesting++
+	if p.nesting > nestingMax {
+		p.refuse(ast.CodeParse, p.span(p.at), "nesting exceeds %d levels", nestingMax)
+	}
+}
+
+func (p *parser) leave() { p.nesting-- }

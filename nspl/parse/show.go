@@ -1,0 +1,25 @@
+package parse
+
+import "plexus/nspl/ast"
+
+// SHOW CREATE kind name | SHOW listing, each with FORMAT
+func (p *parser) show() ast.Statement {
+	if p.accept("CREATE") {
+		return &ast.ShowCreate{Kind: p.entityKind(showCreateKinds), Name: p.name(), Format: p.format()}
+	}
+	for l := ast.ListIngestors; l <= ast.ListUsers; l++ {
+		if p.accept(l.String()) {
+			return &ast.Show{What: l, Format: p.format()}
+		}
+	}
+	p.fail()
+	return nil
+}
+
+// format ::= (FORMAT (TEXT | JSON))?
+func (p *parser) format() ast.Format {
+	if p.accept("FORMAT") && p.one("TEXT", "JSON") == 1 {
+		return ast.FormatJSON
+	}
+	return ast.FormatText
+}

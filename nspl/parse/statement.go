@@ -1,0 +1,212 @@
+package parse
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// statements is the language at a glance: the words a statement begins with, and
+// who reads the rest of it.
+var statements = []struct {
+	words string
+	read  func(*parser) ast.Statement
+}{
+	{"CREATE", (*parser).create},
+	{"DROP", (*parser).drop},
+	{"SHOW", (*parser).show},
+	{"DESCRIBE", (*parser).describe},
+	{"LIST DOMAINS", func(*parser) ast.Statement { return &ast.ListDomains{} }},
+	{"USE", (*parser).use},
+	{"BEGIN", func(*parser) ast.Statement { return &ast.Begin{} }},
+	{"COMMIT", func(*parser) ast.Statement { return &ast.Commit{} }},
+	{"REVERT", func(*parser) ast.Statement { return &ast.Revert{} }},
+	{"START", (*parser).start},
+	{"STOP", func(*parser) ast.Statement { return &ast.Stop{} }},
+	{"DELETE SUBSCRIPTION", (*parser).deleteSubscription},
+}
+
+// creation is one form of CREATE: the words after it, and who reads the rest.
+type creation struct {
+	words string
+	read  func(*parser, ast.Create) ast.Statement
+}
+
+// creations are the forms of CREATE, apart from those whose head names a
+// connector: HTTP ENDPOINT INGESTOR, NATS SUBJECT EMITTER and their like.
+var creations = append([]creation{
+	{"DOMAIN", (*parser).createDomain},
+	{"UNPACED DOMAIN", (*parser).createDomain},
+	{"PACED DOMAIN", (*parser).createPacedDomain},
+	{"SCHEMA", (*parser).createSchema},
+	{"WIRE JSON SCHEMA", (*parser).createWireSchema},
+	{"CODEC", (*parser).createCodec},
+	{"RELAY", (*parser).createRelay},
+	{"CLIENT", (*parser).createClient},
+	{"VHOST", (*parser).createVHost},
+	{"ENDPOINT", (*parser).createEndpoint},
+	{"ATTACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Attached) }},
+	{"DETACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Detached) }},
+	{"JUNCTION", func(p *parser, c ast.Create) ast.Statement { return p.createJunction(c, ast.AttachmentOmitted) }},
+	{"INGESTOR", func(p *parser, c ast.Create) ast.Statement { return p.createIngestor(c, 0) }},
+	{"EMITTER", func(p *parser, c ast.Create) ast.Statement { return p.createEmitter(c, ast.AttachmentOmitted, 0) }},
+}, connectorHeads()...)
+
+func connectorHeads() []creation {
+	var heads []creation
+	for _, e := range vocab.SourceEntities() {
+		heads = append(heads, creation{e.String() + " INGESTOR", func(p *parser, c ast.Create) ast.Statement {
+			return p.createIngestor(c, e)
+		}})
+	}
+	for _, e := range vocab.SinkEntities() {
+		heads = append(heads, creation{e.String() + " EMITTER", func(p *parser, c ast.Create) ast.Statement {
+			return p.createEmitter(c, ast.AttachmentOmitted, e)
+		}})
+	}
+	return heads
+}
+
+// Kinds that statements name by keyword.
+var (
+	dropKinds = []vocab.EntityKind{
+		vocab.EntityDomain, vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityRelay, vocab.EntityClient,
+		vocab.EntityVHost, vocab.EntityEndpoint, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
+	}
+	showCreateKinds = dropKinds[1:]
+	describeKinds   = []vocab.EntityKind{
+		vocab.EntityDomain, vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
+		vocab.EntityCodec, vocab.EntityEndpoint,
+	}
+)
+
+// Statements parses a text of statements that end in semicolons; the last one
+// may go without. The error is an *ast.Diagnostic.
+func Statements(text string) ([]ast.Statement, error) { return run(text, (*parser).script) }
+
+// Statement parses a text that holds exactly one statement.
+func Statement(text string) (ast.Statement, error) {
+	return run(text, func(p *parser) ast.Statement {
+		p.skipEmpty()
+		s := p.statement()
+		p.skipEmpty()
+		if p.kind() != tokenEnd {
+			p.refuse(ast.CodeTxRequired, p.span(p.at), "several statements need BEGIN … COMMIT")
+		}
+		return s
+	})
+}
+
+// Expression parses a text that holds exactly one expression.
+func Expression(text string) (ast.Expr, error) {
+	return run(text, func(p *parser) ast.Expr {
+		e := p.expr()
+		if p.kind() != tokenEnd {
+			p.want(p.at, "end of input")
+			p.fail()
+		}
+		return e
+	})
+}
+
+// Split returns the spans of the statements of a script without parsing them: a
+// semicolon inside a string or a comment separates nothing. The last statement
+// may be incomplete, which open reports: no semicolon follows it.
+func Split(text string) (spans []vocab.Span, open bool, err error) {
+	tokens, bad := lex(text)
+	if bad != nil {
+		return nil, false, bad
+	}
+	first := 0
+	for i, t := range tokens {
+		if t.kind != ';' && t.kind != tokenEnd {
+			continue
+		}
+		if i > first {
+			spans = append(spans, vocab.Span{Start: int(tokens[first].start), End: int(tokens[i-1].end)})
+			open = t.kind == tokenEnd
+		}
+		first = i + 1
+	}
+	return spans, open, nil
+}
+
+func (p *parser) script() []ast.Statement {
+	var all []ast.Statement
+	for p.skipEmpty(); p.kind() != tokenEnd; p.skipEmpty() {
+		all = append(all, p.statement())
+	}
+	return all
+}
+
+// skipEmpty skips the semicolons of empty statements.
+func (p *parser) skipEmpty() {
+	for p.kind() == ';' {
+		p.at++
+	}
+}
+
+// statement takes one statement and looks for its end.
+func (p *parser) statement() ast.Statement {
+	first := p.at
+	s := p.dispatch()
+	ast.SetPlace(s, p.since(first))
+	if p.kind() != ';' && p.kind() != tokenEnd {
+		p.want(p.at, ";")
+		p.fail()
+	}
+	return s
+}
+
+// dispatch finds the statement by its first words and reads the rest of it.
+func (p *parser) dispatch() ast.Statement {
+	for _, s := range statements {
+		if p.accept(s.words) {
+			return s.read(p)
+		}
+	}
+	p.fail()
+	return nil
+}
+
+// create takes what follows CREATE.
+func (p *parser) create() ast.Statement {
+	if p.accept("SUBSCRIPTION") {
+		return p.createSubscription()
+	}
+	c := ast.Create{IfNotExists: p.accept("IF NOT EXISTS")}
+	for _, form := range creations {
+		if p.accept(form.words) {
+			return form.read(p, c)
+		}
+	}
+	p.fail()
+	return nil
+}
+
+// createNode takes what follows ATTACHED or DETACHED.
+func (p *parser) createNode(c ast.Create, attachment ast.Attachment) ast.Statement {
+	if p.accept("JUNCTION") {
+		return p.createJunction(c, attachment)
+	}
+	if p.accept("EMITTER") {
+		return p.createEmitter(c, attachment, 0)
+	}
+	for _, e := range vocab.SinkEntities() {
+		if p.accept(e.String() + " EMITTER") {
+			return p.createEmitter(c, attachment, e)
+		}
+	}
+	p.fail()
+	return nil
+}
+
+// entityKind takes the words of one of the kinds.
+func (p *parser) entityKind(kinds []vocab.EntityKind) vocab.EntityKind {
+	for _, k := range kinds {
+		if p.accept(k.String()) {
+			return k
+		}
+	}
+	p.fail()
+	return 0
+}

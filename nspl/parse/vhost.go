@@ -1,0 +1,9 @@
+package parse
+
+import "plexus/nspl/ast"
+
+// VHOST name hostname, ...
+func (p *parser) createVHost(c ast.Create) ast.Statement {
+	c.Name = p.name()
+	return &ast.CreateVHost{Create: c, Hostnames: list(p, p.hostname)}
+}

@@ -1,0 +1,188 @@
+package render
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+func (w *writer) branchUse(b ast.BranchUse) *writer {
+	if b.By == nil {
+		return w.put("UNBRANCHED")
+	}
+	return w.put("BRANCHED BY ").name(b.By.Text)
+}
+
+// set writes SET with one assignment per line, aligned under the first.
+func (w *writer) set(list []ast.Assign) {
+	w.put("SET ")
+	column := w.column()
+	for i, a := range list {
+		if i > 0 {
+			w.put(",").clause(column)
+		}
+		if a.Scope == ast.ScopeBare {
+			w.bareName(a.Target.Text)
+		} else {
+			w.put(a.Scope.String(), ".").name(a.Target.Text)
+		}
+		w.put(" = ").expr(a.Value)
+	}
+}
+
+func (w *writer) construction(c ast.Construction, indent int) {
+	if c.Inherit != nil {
+		w.clause(indent).inherit(c.Inherit)
+	}
+	if len(c.Set) > 0 {
+		w.clause(indent).set(c.Set)
+	}
+	if c.Where != nil {
+		w.clause(indent, "WHERE ").expr(c.Where)
+	}
+}
+
+func (w *writer) inherit(in *ast.Inherit) {
+	w.put("INHERIT ")
+	switch {
+	case in.All && len(in.Except) > 0:
+		w.put("ALL EXCEPT ").names(in.Except, w.bareName)
+	case in.All:
+		w.put("ALL")
+	default:
+		for i, f := range in.Fields {
+			if i > 0 {
+				w.put(", ")
+			}
+			w.bareName(f.Name.Text)
+			if f.Leak {
+				w.put(" LEAK SENSITIVE")
+			}
+		}
+	}
+}
+
+func (w *writer) inputs(in ast.Inputs) {
+	w.clause(2, "FROM ")
+	for i, input := range in.From {
+		if i > 0 {
+			w.put(", ")
+		}
+		w.name(input.Relay.Text)
+		if input.Where != nil {
+			w.put(" WHERE ").expr(input.Where)
+		}
+	}
+	if c := in.Collect; c != nil {
+		w.clause(2, "COLLECT FOR ", c.For.Text)
+		if c.MaxBatchSize != nil {
+			w.put(" MAX BATCH SIZE ", c.MaxBatchSize.Text)
+		}
+	}
+}
+
+func (w *writer) filter(e ast.Expr) {
+	if e != nil {
+		w.clause(2, "FILTER WHERE ").expr(e)
+	}
+}
+
+func (w *writer) flush(f ast.Flush, indent int) {
+	if f.Immediate {
+		w.clause(indent, "FLUSH IMMEDIATE")
+		return
+	}
+	w.clause(indent, "FLUSH EACH ", f.Each.Text, " MAX BATCH SIZE ", f.MaxBatch.Text)
+}
+
+func (w *writer) messageError(e ast.MessageError, indent int) {
+	w.clause(indent, "ON MESSAGE ERROR ")
+	switch e.Action {
+	case ast.ErrorIgnore:
+		w.put("IGNORE")
+	case ast.ErrorLog:
+		w.put("LOG")
+	case ast.ErrorSendTo:
+		w.put("SEND TO ").name(e.To.Text).put(" ").set(e.Set)
+	}
+}
+
+func (w *writer) generalError(e ast.GeneralError) {
+	w.clause(2, "ON GENERAL ERROR ", []string{ast.GeneralIgnore: "IGNORE", ast.GeneralLog: "LOG"}[e])
+}
+
+func (w *writer) routes(routes []ast.Route) {
+	for _, r := range routes {
+		w.clause(2, "TO ").name(r.To.Text)
+		w.construction(r.Construction, 4)
+		if r.Branch != nil {
+			w.clause(4).branchUse(r.Branch.BranchUse)
+			if len(r.Branch.Set) > 0 {
+				w.put(" ").set(r.Branch.Set)
+			}
+		}
+		w.flush(r.Flush, 4)
+		w.messageError(r.OnError, 4)
+	}
+}
+
+func (w *writer) retry(r ast.Retry) {
+	w.put(" RETRY POLICY BACKOFF ", r.Backoff.Text, " MAX ", r.Max.Text)
+}
+
+func (w *writer) externalNames(names ast.ExternalNames) {
+	for _, n := range names {
+		w.put(" ", n.Role, " ").external(n.Text.Text)
+	}
+}
+
+func (w *writer) sourceMode(m ast.SourceMode) {
+	w.put(" MODE ", m.Kind.String())
+	if m.Kind == vocab.AckParallel {
+		w.put(" MAX ").uint(m.Max.Value).put(" BATCH TIMEOUT ", m.BatchTimeout.Text)
+	}
+	if m.Kind == vocab.AckSequential || m.Kind == vocab.AckParallel {
+		w.put(" ACK TIMEOUT ", m.AckTimeout.Text).retry(m.Retry)
+	}
+}
+
+func (w *writer) sinkMode(m ast.SinkMode) {
+	w.put("MODE ")
+	switch m.Kind {
+	case vocab.SinkNoAck:
+		w.put("NO_ACK")
+	case vocab.SinkAckRequest:
+		w.put("ACK")
+	case vocab.SinkAckWindow, vocab.SinkJetStreamAck:
+		if m.Kind == vocab.SinkJetStreamAck {
+			w.put("JETSTREAM ")
+		}
+		if m.Window.Max == nil {
+			w.put("ACK SEQUENTIAL")
+		} else {
+			w.put("ACK PARALLEL MAX ").uint(m.Window.Max.Value)
+		}
+		w.put(" ACK TIMEOUT ", m.AckTimeout.Text)
+	}
+	w.retry(m.Retry)
+}
+
+func (w *writer) quiesce(q ast.Quiesce) {
+	w.put(" ON QUIESCE ")
+	switch q.Body {
+	case vocab.QuiesceSuspend:
+		w.put("SUSPEND")
+	case vocab.QuiesceDrop:
+		w.put("DROP")
+	case vocab.QuiesceReject:
+		w.put("REJECT RETRY AFTER ", q.RetryAfter.Text)
+	case vocab.QuiesceEndpointBuffer:
+		w.put("BUFFER MAX SIZE ", q.MaxSize.Text)
+	case vocab.QuiesceBuffer:
+		w.put("BUFFER MAX SIZE ", q.MaxSize.Text, " ON OVERFLOW DROP ")
+		if q.DropOldest {
+			w.put("OLDEST")
+		} else {
+			w.put("NEWEST")
+		}
+	}
+}

@@ -1,0 +1,7 @@
+package render
+
+import "plexus/nspl/model"
+
+func (w *writer) endpoint(e *model.Endpoint) {
+	w.put("ENDPOINT ").name(e.Name).put(" ON ").name(e.VHost.Text).put(" PATH ").string(e.Path).put(" TYPE HTTP")
+}

@@ -1,0 +1,43 @@
+package render
+
+import "plexus/nspl/model"
+
+// Entity returns the canonical CREATE statement of an entity, with its
+// semicolon.
+func Entity(e model.Entity) string {
+	w := &writer{}
+	w.put("CREATE ")
+	switch e := e.(type) {
+	case *model.Domain:
+		w.domain(e)
+	case *model.Schema:
+		w.schema(e)
+	case *model.WireSchema:
+		w.wireSchema(e)
+	case *model.Codec:
+		w.codec(e)
+	case *model.Relay:
+		w.relay(e)
+	case *model.Client:
+		w.client(e)
+	case *model.VHost:
+		w.vhost(e)
+	case *model.Endpoint:
+		w.endpoint(e)
+	case *model.Ingestor:
+		w.ingestor(e)
+	case *model.Junction:
+		w.junction(e)
+	case *model.Emitter:
+		w.emitter(e)
+	}
+	w.put(";")
+	return string(w.text)
+}
+
+func attachment(attached bool) string {
+	if attached {
+		return "ATTACHED "
+	}
+	return "DETACHED "
+}

@@ -1,0 +1,7 @@
+package render
+
+import "plexus/nspl/model"
+
+func (w *writer) relay(r *model.Relay) {
+	w.put("RELAY ").name(r.Name).put(" SCHEMA ").name(r.Schema.Text).put(" ").branchUse(r.Branch).put(" CAPACITY ").uint(r.Capacity)
+}
