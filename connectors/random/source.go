@@ -21,6 +21,9 @@ var (
 	errExhausted     = errors.New("the sequence is exhausted")
 )
 
+// Register adds the entity to a node's connectors.
+func Register(into contract.Connectors) { into.Sources[vocab.SourceRandomSequence] = Open }
+
 // Open opens the source. Every plan is valid.
 func Open(_ context.Context, plan contract.SourcePlan, _ int, _ contract.Env) (contract.Source, error) {
 	return &source{
