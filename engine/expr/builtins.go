@@ -1,0 +1,135 @@
+package expr
+
+import (
+	"bytes"
+	"math"
+
+	"plexus/nspl/typed"
+	"plexus/nspl/vocab"
+)
+
+// binder gives the node of a call its kernel.
+type binder func(c *compiler, d *node, e *typed.Expr) error
+
+// builtins are the functions with a kernel here, by canonical name.
+var builtins = map[string]binder{
+	// Null handling, extrema, context.
+	"coalesce": typedKernel((*compiler).coalesce),
+	"is_null":  fixedKernel(isNull),
+	"nullif":   typedKernel(func(_ *compiler, e *typed.Expr) kernel { return nullif(e.Args[0].Type.Kind) }),
+	"greatest": typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.extremum(e, true) }),
+	"least":    typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.extremum(e, false) }),
+	"clamp":    typedKernel((*compiler).clamp),
+	// Sensitivity is a matter of checking alone.
+	"leak_sensitive": fixedKernel(identity),
+	"now":            fixedKernel(now),
+	"uuid_v4":        perRow((*compiler).uuidV4),
+	"uuid_v7":        perRow((*compiler).uuidV7),
+	"read_header":    perRow((*compiler).readHeader),
+
+	// Text.
+	"lower":        typedKernel(func(c *compiler, _ *typed.Expr) kernel { return c.mapCase("lower", toLower) }),
+	"upper":        typedKernel(func(c *compiler, _ *typed.Expr) kernel { return c.mapCase("upper", toUpper) }),
+	"initcap":      mapped(initcap),
+	"trim":         viewed(trim),
+	"btrim":        viewed(trim),
+	"ltrim":        viewed(ltrim),
+	"rtrim":        viewed(rtrim),
+	"length":       counted(characters),
+	"char_length":  counted(characters),
+	"octet_length": counted(octets),
+	"bit_length":   counted(bitLength),
+	"ascii":        counted(firstCodePoint),
+	"left":         viewed(left),
+	"right":        viewed(right),
+	"substr":       viewed(substr),
+	"substring":    viewed(substr),
+	"split_part":   viewed(splitPart),
+	"concat":       typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.concat(e.Func) }),
+	"concat_ws":    typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.concatWS(e.Func) }),
+	"repeat":       built(repeat),
+	"replace":      built(replace),
+	"reverse":      mapped(reverse),
+	"translate":    built(translate),
+	"lpad":         built(pad(true)),
+	"rpad":         built(pad(false)),
+	"strpos":       fixedKernel(position),
+	"to_hex":       typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.toHex(e.Args[0].Type.Kind) }),
+	"md5":          mapped(appendMD5),
+	"contains":     rawKernel(contains),
+	"starts_with":  rawKernel(textPredicate(bytes.HasPrefix)),
+	"ends_with":    rawKernel(textPredicate(bytes.HasSuffix)),
+
+	// Numbers.
+	"abs":     typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.absolute(e.Type.Kind) }),
+	"ceil":    whole(math.Ceil),
+	"ceiling": whole(math.Ceil),
+	"floor":   whole(math.Floor),
+	"trunc":   whole(math.Trunc),
+	"round":   typedKernel((*compiler).round),
+	"sign":    typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.sign(e.Type.Kind) }),
+}
+
+func (c *compiler) round(e *typed.Expr) kernel {
+	if len(e.Args) == 2 {
+		return c.roundTo(e.Type.Kind)
+	}
+	return c.whole("round", e.Type.Kind, math.Round)
+}
+
+// typedKernel binds a kernel that depends on the types of the call. It is nil
+// where there is none for them.
+func typedKernel(make func(c *compiler, e *typed.Expr) kernel) binder {
+	return func(c *compiler, d *node, e *typed.Expr) error {
+		d.kernel = make(c, e)
+		if d.kernel == nil {
+			return unsupported(e)
+		}
+		return nil
+	}
+}
+
+func fixedKernel(k kernel) binder {
+	return func(_ *compiler, d *node, _ *typed.Expr) error {
+		d.kernel = k
+		return nil
+	}
+}
+
+// rawKernel binds a kernel over texts that takes scalars beside columns. Lists
+// have functions of the same names.
+func rawKernel(k kernel) binder {
+	return func(_ *compiler, d *node, e *typed.Expr) error {
+		if e.Args[0].Type.Kind != vocab.String {
+			return unsupported(e)
+		}
+		d.kernel, d.raw = k, true
+		return nil
+	}
+}
+
+// perRow binds a kernel whose results may differ for equal operands.
+func perRow(make func(c *compiler) kernel) binder {
+	return func(c *compiler, d *node, _ *typed.Expr) error {
+		d.kernel, d.perRow = make(c), true
+		return nil
+	}
+}
+
+func mapped(image func(dst, src []byte) []byte) binder {
+	return typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.mapText(e.Func, image) })
+}
+
+func built(build func(t *text, args []vec, i int)) binder {
+	return typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.buildText(e.Func, build) })
+}
+
+func viewed(part func(args []vec, i int, s []byte) (lo, hi int)) binder {
+	return fixedKernel(viewText(part))
+}
+
+func counted(count func(s []byte) int64) binder { return fixedKernel(countText(count)) }
+
+func whole(image func(float64) float64) binder {
+	return typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.whole(e.Func, e.Type.Kind, image) })
+}

@@ -1,0 +1,126 @@
+package expr
+
+import (
+	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+)
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// letterCase is one of the two mappings: ASCII eight bytes at a time, the rest by
+// the full Unicode mapping.
+type letterCase struct {
+	first, last byte // the ASCII letters that change
+	full        func() cases.Caser
+}
+
+var (
+	toUpper = letterCase{'a', 'z', func() cases.Caser { return cases.Upper(language.Und) }}
+	toLower = letterCase{'A', 'Z', func() cases.Caser { return cases.Lower(language.Und) }}
+)
+
+// ascii writes the image of src to dst, which is as long, and reports whether
+// all of src was ASCII. If not, dst is of no use.
+func (m letterCase) ascii(dst, src []byte) bool {
+	var beyond uint64
+	low := uint64(lowBits) * uint64(0x80-m.first)
+	high := uint64(lowBits) * uint64(0x80-m.last-1)
+	i := 0
+	for ; i+8 <= len(src); i += 8 {
+		w := binary.LittleEndian.Uint64(src[i:])
+		beyond |= w
+		seven := w &^ highBits
+		letters := (seven + low) &^ (seven + high) & highBits
+		binary.LittleEndian.PutUint64(dst[i:], w^letters>>2)
+	}
+	for ; i < len(src); i++ {
+		b := src[i]
+		beyond |= uint64(b)
+		if b-m.first <= m.last-m.first {
+			b ^= 0x20
+		}
+		dst[i] = b
+	}
+	return beyond&highBits == 0
+}
+
+// append appends the image of one text.
+func (m letterCase) append(dst, src []byte) []byte {
+	from := len(dst)
+	dst = grow(dst, len(src))
+	if m.ascii(dst[from:], src) {
+		return dst
+	}
+	return m.appendFull(dst[:from], src)
+}
+
+// appendFull maps by Unicode's full mapping, which can change the length.
+func (m letterCase) appendFull(dst, src []byte) []byte {
+	caser := m.full()
+	// A character's image is at most three times as long as itself.
+	from := len(dst)
+	dst = grow(dst, 3*len(src))
+	n, _, _ := caser.Transform(dst[from:], src, true)
+	return dst[:from+n]
+}
+
+// grow lengthens dst by n bytes of unspecified content.
+func grow(dst []byte, n int) []byte {
+	if have := len(dst); n <= cap(dst)-have {
+		return dst[:have+n]
+	}
+	return append(dst, make([]byte, n)...)
+}
+
+// mapCase makes the kernel of upper or lower. A dense column without characters
+// beyond ASCII is mapped in one pass over its bytes.
+func (c *compiler) mapCase(name string, m letterCase) kernel {
+	each := c.mapText(name, m.append)
+	return func(f *frame, args []vec) vec {
+		a := &args[0]
+		if !a.dense || f.n == 0 || f.active != nil {
+			return each(f, args)
+		}
+		first, last := a.lo[0], a.hi[f.n-1]
+		data := f.scratch.bytes(int(last - first))
+		if !m.ascii(data, a.data[first:last]) {
+			return each(f, args)
+		}
+		lo, hi := a.lo, a.hi
+		if first != 0 {
+			lo, hi = f.scratch.int32s(f.n), f.scratch.int32s(f.n)
+			for i := range lo {
+				lo[i], hi[i] = a.lo[i]-first, a.hi[i]-first
+			}
+		}
+		return vec{data: data, lo: lo, hi: hi, dense: true, valid: a.valid}
+	}
+}
+
+// initcap appends a text with the first character of each run of letters and
+// digits in upper case and the others in lower case.
+func initcap(dst, src []byte) []byte {
+	inWord := false
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+		word := unicode.IsLetter(r) || unicode.IsDigit(r)
+		switch {
+		case !word:
+			dst = append(dst, src[:size]...)
+		case inWord:
+			dst = toLower.append(dst, src[:size])
+		default:
+			dst = toUpper.append(dst, src[:size])
+		}
+		inWord = word
+		src = src[size:]
+	}
+	return dst
+}
