@@ -108,7 +108,9 @@ type file struct {
 // WriteAt implements primitives.File.
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.File.WriteAt(p, off)
-	f.end = max(f.end, off+int64(n))
+	if n > 0 {
+		f.end = max(f.end, off+int64(n))
+	}
 	return n, err
 }
 
