@@ -3,8 +3,14 @@ package contract
 import (
 	"context"
 	"errors"
+	"io"
 	"net/netip"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"plexus/primitives"
 )
 
 // EndpointServer is the node's HTTP listener for endpoints: net/http in the real
@@ -53,8 +59,63 @@ var (
 	ErrBodyUnreadable = errors.New("request body cannot be read")
 )
 
-// RetryAfterSeconds is the value of a Retry-After field: whole seconds, rounded
-// up.
-func RetryAfterSeconds(d time.Duration) int64 {
-	return int64((d + time.Second - 1) / time.Second)
+// The rest of this file is what the two adapters have in common.
+
+// Fields returns the header fields of the answer.
+func (a EndpointAnswer) Fields() []Header {
+	fields := []Header{{"Content-Type", "text/plain; charset=utf-8"}}
+	if a.RetryAfter > 0 {
+		seconds := (a.RetryAfter + time.Second - 1) / time.Second
+		fields = append(fields, Header{"Retry-After", strconv.FormatInt(int64(seconds), 10)})
+	}
+	if a.Status == 405 {
+		fields = append(fields, Header{"Allow", "POST"})
+	}
+	return fields
+}
+
+// ReadEndpointBody reads a whole body for EndpointRequest.ReadBody.
+func ReadEndpointBody(body io.Reader, declared int64) ([]byte, error) {
+	if declared > EndpointBodyBytesMax {
+		return nil, ErrBodyTooLarge
+	}
+	content := make([]byte, 0, max(declared, 0)+1)
+	for {
+		n, err := body.Read(content[len(content):cap(content)])
+		content = content[:len(content)+n]
+		switch {
+		case len(content) > EndpointBodyBytesMax:
+			return nil, ErrBodyTooLarge
+		case err == io.EOF:
+			return content, nil
+		case err != nil:
+			return nil, ErrBodyUnreadable
+		case len(content) == cap(content):
+			content = append(content, 0)[:len(content)]
+		}
+	}
+}
+
+// EndpointHost is the name in a Host field: lower case, without port.
+func EndpointHost(field string) string {
+	host := field
+	if colon := strings.LastIndexByte(host, ':'); colon > strings.LastIndexByte(host, ']') {
+		host = host[:colon]
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// EndpointHeaders lists the fields of a parsed request: Host, then the names in
+// lexical order with the values of a name as they came. Values that are not UTF-8
+// are left out.
+func EndpointHeaders(host string, parsed map[string][]string) []Header {
+	headers := []Header{{"Host", host}}
+	for _, name := range primitives.SortedKeys(parsed) {
+		for _, value := range parsed[name] {
+			if utf8.ValidString(value) {
+				headers = append(headers, Header{name, value})
+			}
+		}
+	}
+	return headers
 }

@@ -35,6 +35,8 @@ func (Driver) Connect(ctx context.Context, w primitives.World, to connector.Targ
 		DisableIdentity:       true,
 		ContextTimeoutEnabled: true,
 		DialTimeout:           remaining(w, to.Deadline),
+		ReadTimeout:           -1, // the deadline of the context alone
+		WriteTimeout:          -1,
 		ConnMaxIdleTime:       -1,
 		MaintNotificationsConfig: &maintnotifications.Config{
 			Mode: maintnotifications.ModeDisabled,
