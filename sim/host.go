@@ -30,6 +30,7 @@ type Host struct {
 	packets   []*packetSocket
 	nextPort  uint16
 	answer    Answer
+	hosts     map[string][]netip.Addr // the hosts file
 
 	frozen   bool
 	held     []*task  // runnable while frozen

@@ -83,16 +83,18 @@ func (p *sockets) Dial(ctx context.Context, addr netip.AddrPort, deadline primit
 	k := s.network.connect((*Process)(p), target, netip.AddrPortFrom(source, p.host.ephemeral()), addr)
 	d := &k.dialing
 	d.task = s.current
-	stop := primitives.OnCancel(ctx, func() {
-		if d.task != nil {
-			s.wake(d.task)
-		}
-	})
+	if ctx != context.Background() {
+		stop := primitives.OnCancel(ctx, func() {
+			if d.task != nil {
+				s.wake(d.task)
+			}
+		})
+		defer stop()
+	}
 	for !d.over && ctx.Err() == nil && !s.expired((*Process)(p), deadline) {
 		s.wait((*Process)(p), deadline, "connection to be accepted")
 	}
 	d.task = nil
-	stop()
 	if d.over && d.err == nil {
 		(*Process)(p).keep(&k.client)
 		return &k.client, nil

@@ -3,8 +3,6 @@ package sim
 import (
 	"log/slog"
 	"time"
-
-	"plexus/primitives"
 )
 
 // Options shape a simulation. The zero value with a seed is a good run.
@@ -16,8 +14,6 @@ type Options struct {
 	ExpectedSteps uint64
 	// Epoch is the wall time of every host at virtual time zero, before skew.
 	Epoch time.Time
-	// Resolver builds the node resolver over a process; nil gives processes none.
-	Resolver func(primitives.World) primitives.Resolver
 	// Tracer receives every record of the run. Without one only the digest, the
 	// checkpoints and the last records are kept.
 	Tracer Tracer

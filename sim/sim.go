@@ -41,6 +41,7 @@ type Simulation struct {
 	hosts   []*Host
 	driver  *Host
 	network Network
+	dns     *Authority // once it is asked for
 
 	watchdog *time.Timer
 	entropy  Stream // of code that runs outside every host

@@ -57,7 +57,8 @@ type half struct {
 	arrived   int64  // bytes the receiver's kernel has
 	read      int64  // bytes the receiver's program has
 	segments  []segment
-	first     int // of the segments in flight
+	few       [2]segment // where segments starts
+	first     int        // of the segments in flight
 	end       endMark
 	broken    bool // the receiver reads what arrived, then a reset
 	stalled   bool
@@ -92,6 +93,7 @@ func (c *conn) init(n *Network, p *Process, in, out *half, local, remote netip.A
 func (h *half) init(from, to *conn, p *wire) {
 	h.from, h.to, h.path = from, to, p
 	h.run = h
+	h.segments = h.few[:0]
 	h.update.run = (*windowUpdate)(h)
 	h.place = len(p.streams)
 	p.streams = append(p.streams, h)

@@ -40,14 +40,6 @@ func (p *Process) Entropy() primitives.Entropy { return &p.entropy }
 // Log implements primitives.World.
 func (p *Process) Log() *slog.Logger { return p.log }
 
-// Resolver implements primitives.World.
-func (p *Process) Resolver() primitives.Resolver {
-	if p.resolver == nil && p.sim.opts.Resolver != nil {
-		p.resolver = p.sim.opts.Resolver(p)
-	}
-	return p.resolver
-}
-
 func (p *Process) link(t *task) {
 	p.live++
 	t.prev, t.next = p.youngest, nil
