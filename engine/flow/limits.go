@@ -1,0 +1,29 @@
+package flow
+
+import "time"
+
+// Bounds of the data plane. They are properties of the engine, not of any
+// clause.
+const (
+	// groupRowsMax closes an ingest group: large enough to amortise a unit of
+	// work, small enough to keep a program's columns in cache.
+	groupRowsMax = 1024
+	// groupIdleMax closes a group that gets no further message.
+	groupIdleMax = 5 * time.Millisecond
+	// immediateWindow is FLUSH IMMEDIATE: near-simultaneous rows share a batch.
+	immediateWindow = 100 * time.Microsecond
+	// KeepaliveEvery is how often an owner refreshes the roots of rows it holds by
+	// a declared policy. It must fit several times into the smallest ACK TIMEOUT.
+	KeepaliveEvery = 100 * time.Millisecond
+	ackTimeoutMin  = time.Second
+	// subscriptionFrames is the queue of a session for all its subscriptions.
+	subscriptionFrames = 16
+	// frameRowsMax bounds one frame of a subscription.
+	frameRowsMax = 256
+	// inputStarvationMax is how many turns a task spends on other work before it
+	// takes a waiting input.
+	inputStarvationMax = 64
+)
+
+// A holder's refresh is observed several times within the shortest timeout.
+const _ = uint(ackTimeoutMin - 4*KeepaliveEvery)
