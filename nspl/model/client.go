@@ -1,7 +1,9 @@
 package model
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"plexus/nspl/ast"
@@ -38,7 +40,46 @@ func lowerClient(c *checker, d *ast.CreateClient) *Client {
 		}
 		m.Config[i] = vocab.ConfigEntry{Key: e.Key.Text, Value: e.Value.Text}
 	}
+	if len(c.found) == 0 {
+		c.config(d, m)
+	}
 	return m
+}
+
+// config checks keys and values with the rules of the client type.
+func (c *checker) config(d *ast.CreateClient, m *Client) {
+	err := vocab.CheckClientConfig(m.Type, m.Config)
+	if err == nil {
+		return
+	}
+	fault := ast.Errorf(ast.CodeInvalid, d.Span, "%v", err)
+	var wrong *vocab.ConfigError
+	if errors.As(err, &wrong) {
+		known := slices.ContainsFunc(m.Type.ConfigKeys(), func(k vocab.ConfigKey) bool { return k.Name == wrong.Key })
+		for _, e := range d.Config {
+			if e.Key.Text != wrong.Key {
+				continue
+			}
+			fault.Span = e.Value.Span
+			if !known {
+				fault = ast.Errorf(ast.CodeInvalid, e.Key.Span, "CONFIG key '%s' is not known to TYPE %s", wrong.Key, m.Type)
+				fault.Hint = keyHint(m.Type, wrong.Key)
+			}
+		}
+	}
+	c.add(fault)
+}
+
+// keyHint proposes the key that was meant, or lists all.
+func keyHint(t vocab.ClientType, key string) string {
+	var names []string
+	for _, k := range t.ConfigKeys() {
+		names = append(names, k.Name)
+	}
+	if near := vocab.Nearest(key, names); near != "" {
+		return "did you mean '" + near + "'?"
+	}
+	return "keys are " + strings.Join(names, ", ")
 }
 
 func (c *checker) pool(p ast.Pool) *vocab.Pool {

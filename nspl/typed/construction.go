@@ -1,0 +1,188 @@
+package typed
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// workingMessage is the record under construction: which output fields have been
+// set. It resolves names while SET runs from left to right.
+type workingMessage struct {
+	input  *vocab.Schema
+	output *vocab.Schema
+	set    []bool
+}
+
+func (w *workingMessage) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
+	switch f.Scope {
+	case ast.ScopeOutput:
+		return w.outputField(f)
+	case ast.ScopeBare, ast.ScopeMessage:
+		return w.message(f)
+	}
+	return c.common(f)
+}
+
+// outputField reads a field that must have been set.
+func (w *workingMessage) outputField(f *ast.Field) (*Expr, *ast.Diagnostic) {
+	i := w.output.Index(f.Name.Text)
+	if i < 0 {
+		return nil, unknownField(w.output.Fields, f)
+	}
+	if !w.set[i] {
+		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
+	}
+	return columnAt(ScopeOutput, i, w.output.Fields[i]), nil
+}
+
+// message reads the output field once it is set, and before that the input field
+// unless the output declares the name differently.
+func (w *workingMessage) message(f *ast.Field) (*Expr, *ast.Diagnostic) {
+	in, out := w.input.Index(f.Name.Text), w.output.Index(f.Name.Text)
+	switch {
+	case out >= 0 && w.set[out]:
+		return columnAt(ScopeOutput, out, w.output.Fields[out]), nil
+	case in < 0 && out < 0:
+		return nil, unknownField(append(w.input.Fields[:len(w.input.Fields):len(w.input.Fields)], w.output.Fields...), f)
+	case in < 0:
+		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
+	case out >= 0 && !sameShape(w.input.Fields[in], w.output.Fields[out]):
+		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span,
+			"'%s' is %s in the input and %s in the output, which is not set yet", f.Name.Text,
+			shape(w.input.Fields[in]), shape(w.output.Fields[out])).WithHint("write input.%s", f.Name.Text)
+	}
+	return columnAt(ScopeInput, in, w.input.Fields[in]), nil
+}
+
+// sameShape reports whether a field can be copied into another as it is.
+func sameShape(a, b vocab.Field) bool { return a.Type.Equal(b.Type) && a.Optional == b.Optional }
+
+func shape(f vocab.Field) string {
+	if f.Optional {
+		return f.Type.String() + " OPTIONAL"
+	}
+	return f.Type.String()
+}
+
+// inherit copies fields of the input.
+func (c *checker) inherit(in *ast.Inherit, w *workingMessage) []Step {
+	if in == nil {
+		return nil
+	}
+	if !in.All {
+		return c.inheritFields(in.Fields, w)
+	}
+	except := map[string]bool{}
+	for _, n := range in.Except {
+		if w.input.Index(n.Text) < 0 {
+			c.found = append(c.found, unknownField(w.input.Fields, &ast.Field{Scope: ast.ScopeInput, Name: n}))
+		}
+		except[n.Text] = true
+	}
+	var steps []Step
+	for i, field := range w.input.Fields {
+		out := w.output.Index(field.Name)
+		if out >= 0 && !except[field.Name] && sameShape(field, w.output.Fields[out]) {
+			steps = append(steps, c.copyField(in.Span, i, out, false, w))
+		}
+	}
+	return steps
+}
+
+func (c *checker) inheritFields(fields []ast.InheritField, w *workingMessage) []Step {
+	var steps []Step
+	for _, f := range fields {
+		name := f.Name
+		in, out := w.input.Index(name.Text), w.output.Index(name.Text)
+		switch {
+		case in < 0:
+			c.incompatible(name, "input has no field '%s'", w.input)
+		case out < 0:
+			c.incompatible(name, "output has no field '%s'", w.output)
+		case !sameShape(w.input.Fields[in], w.output.Fields[out]):
+			c.fault(ast.CodeSchemaIncompatible, name.Span, "INHERIT field '%s' is %s in the input and %s in the output", name.Text,
+				shape(w.input.Fields[in]), shape(w.output.Fields[out])).WithHint("SET %s = … converts it", name.Text)
+		default:
+			steps = append(steps, c.copyField(name.Span, in, out, f.Leak, w))
+		}
+	}
+	return steps
+}
+
+func (c *checker) incompatible(name ast.Name, format string, s *vocab.Schema) {
+	d := unknownField(s.Fields, &ast.Field{Name: name})
+	c.fault(ast.CodeSchemaIncompatible, name.Span, "INHERIT: "+format, name.Text).Hint = d.Hint
+}
+
+func (c *checker) copyField(span vocab.Span, in, out int, leak bool, w *workingMessage) Step {
+	e := columnAt(ScopeInput, in, w.input.Fields[in])
+	e.Span = span
+	e.Sensitive = e.Sensitive && !leak
+	c.checkLeak(e, w.output.Fields[out])
+	w.set[out] = true
+	return Step{Target: out, Inherit: true, Expr: e}
+}
+
+// checkLeak refuses to store a sensitive value where it would be read as an
+// ordinary one.
+func (c *checker) checkLeak(e *Expr, target vocab.Field) {
+	if e.Sensitive && (!target.Sensitive || c.env.External) {
+		c.leak(e.Span, "field '"+target.Name+"'")
+	}
+}
+
+// assignments checks SET from left to right.
+func (c *checker) assignments(set []ast.Assign, w *workingMessage) []Step {
+	var steps []Step
+	for _, a := range set {
+		if a.Scope == ast.ScopeBranch {
+			c.fault(ast.CodeScope, a.Target.Span, "scope 'branch' cannot be set in %s", c.env.Place)
+			continue
+		}
+		target := w.output.Index(a.Target.Text)
+		if target < 0 {
+			c.found = append(c.found, unknownField(w.output.Fields, &ast.Field{Scope: ast.ScopeOutput, Name: a.Target}))
+			continue
+		}
+		field := w.output.Fields[target]
+		e := c.expr(a.Value, &field.Type)
+		// What follows may read the field even if its value is faulty: one fault is
+		// reported once.
+		w.set[target] = true
+		if e != nil && c.fits(e, field) {
+			steps = append(steps, Step{Target: target, Expr: e})
+		}
+	}
+	return steps
+}
+
+// fits checks a value against the field it is stored in.
+func (c *checker) fits(e *Expr, field vocab.Field) bool {
+	switch {
+	case !e.Type.Equal(field.Type):
+		d := c.fault(ast.CodeTypeMismatch, e.Span, "SET field '%s' is %s, the value is %s", field.Name, field.Type, e.Type)
+		if field.Type.Kind.Scalar() && castable(e.Type.Kind, field.Type.Kind) {
+			d.WithHint("convert it: … AS %s", field.Type)
+		}
+		return false
+	case e.Optional && !field.Optional:
+		c.fault(ast.CodeNullForRequired, e.Span, "SET field '%s' may be null but the field is required", field.Name).
+			WithHint("coalesce(…, default) gives a value where there is none")
+		return false
+	}
+	c.checkLeak(e, field)
+	return true
+}
+
+// finalize checks that every required field was set.
+func (c *checker) finalize(w *workingMessage) {
+	for i, f := range w.output.Fields {
+		if f.Optional || w.set[i] {
+			continue
+		}
+		d := c.fault(ast.CodeMissingSet, c.env.Span, "required output field '%s' is never set", f.Name)
+		if w.input != nil && w.input.Index(f.Name) >= 0 {
+			d.Hint = "INHERIT " + f.Name + " copies it, if type and optionality agree"
+		}
+	}
+}
