@@ -135,6 +135,12 @@ func (n *Network) SetLink(from, to *Host, l Link) {
 	p.link, p.own = l, true
 }
 
+// ResetLink returns one direction to the standard description.
+func (n *Network) ResetLink(from, to *Host) {
+	p := n.wire(from, to)
+	p.link, p.own = n.standard, false
+}
+
 // LinkOf returns the description of one direction.
 func (n *Network) LinkOf(from, to *Host) Link { return n.wire(from, to).link }
 
@@ -191,8 +197,10 @@ func (n *Network) ResetAfter(from, to *Host, bytes int64) {
 func (n *Network) Reset(a, b *Host) {
 	for _, p := range []*wire{n.wire(a, b), n.wire(b, a)} {
 		for _, h := range append([]*half(nil), p.streams...) {
-			h.from.reset(errReset)
-			h.to.reset(errReset)
+			if h.from.dialing == nil && h.to.dialing == nil {
+				h.from.reset(errReset)
+				h.to.reset(errReset)
+			}
 		}
 	}
 }

@@ -61,7 +61,6 @@ type dialing struct {
 	tries   int
 	decided bool  // the answer is on its way back
 	over    bool  // the answer has come
-	given   bool  // the dialler has gone away
 	err     error // of the answer
 }
 
@@ -83,6 +82,7 @@ func (p *sockets) Dial(ctx context.Context, addr netip.AddrPort, deadline primit
 	k := s.network.connect((*Process)(p), target, netip.AddrPortFrom(source, p.host.ephemeral()), addr)
 	d := &k.dialing
 	d.task = s.current
+	(*Process)(p).keep(&k.client)
 	if ctx != context.Background() {
 		stop := primitives.OnCancel(ctx, func() {
 			if d.task != nil {
@@ -96,9 +96,9 @@ func (p *sockets) Dial(ctx context.Context, addr netip.AddrPort, deadline primit
 	}
 	d.task = nil
 	if d.over && d.err == nil {
-		(*Process)(p).keep(&k.client)
 		return &k.client, nil
 	}
+	(*Process)(p).drop(&k.client)
 	if !d.over {
 		k.abandon()
 	}
@@ -117,6 +117,8 @@ func (n *Network) connect(p *Process, target *Host, local, remote netip.AddrPort
 	k := &connection{id: n.connections}
 	up, down := n.wire(p.host, target), n.wire(target, p.host)
 	k.client.init(n, p, &k.down, &k.up, local, remote, k.id)
+	k.client.dialing = k
+	k.server.init(n, nil, &k.up, &k.down, remote, local, k.id)
 	k.up.init(&k.client, &k.server, up)
 	k.down.init(&k.server, &k.client, down)
 	k.dialing.run = (*dialer)(k)
@@ -132,6 +134,11 @@ func (k *dialer) fire() {
 	d := &k.dialing
 	if d.decided {
 		d.over = true
+		k.client.dialing = nil
+		if d.err != nil {
+			k.client.closed, k.server.closed = true, true
+			k.client.finish()
+		}
 		if d.task != nil {
 			k.client.network.sim.wake(d.task)
 		}
@@ -159,7 +166,7 @@ func (k *dialer) fire() {
 		d.err = syscall.ECONNREFUSED
 		s.record(KindNet, 0, uint64(netRefuse)<<32|k.id, uint64(host.index))
 	default:
-		k.server.init(k.client.network, l.process, &k.up, &k.down, k.client.remote, k.client.local, k.id)
+		k.server.process = l.process
 		l.offer(&k.server)
 		if host.answer == AnswerReset {
 			k.server.reset(errReset)
@@ -178,6 +185,7 @@ func (k *connection) abandon() {
 		k.client.network.sim.timers.disarm(&d.timer)
 	}
 	accepted := k.server.process != nil
+	k.client.dialing = nil
 	k.client.closed = true
 	if accepted {
 		k.up.push(nil, endReset)

@@ -24,7 +24,7 @@ type Options struct {
 	// BreakAt stops in an attached debugger at the event with this number.
 	BreakAt uint64
 	// Guard checks on every primitive call that it comes from the running task.
-	// Without it one call in 256 is checked.
+	// Without it one call in 4,096 is checked.
 	Guard bool
 }
 

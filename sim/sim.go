@@ -127,6 +127,19 @@ func (s *Simulation) Steps() uint64 { return s.steps }
 // Driver returns the host of tasks that belong to no node: workloads and steps.
 func (s *Simulation) Driver() *Host { return s.driver }
 
+// Hosts returns every machine in the order of creation.
+func (s *Simulation) Hosts() []*Host { return s.hosts }
+
+// Find returns the machine with that name, nil when there is none.
+func (s *Simulation) Find(name string) *Host {
+	for _, h := range s.hosts {
+		if h.name == name {
+			return h
+		}
+	}
+	return nil
+}
+
 // Go starts a task of the driver.
 func (s *Simulation) Go(name string, f func()) { s.spawn(s.driver.current(), name, f) }
 
@@ -146,6 +159,9 @@ func (s *Simulation) Current() *Process {
 
 // Sleep lets virtual time pass for the running task, of whatever host.
 func (s *Simulation) Sleep(d time.Duration, reason string) { s.sleep(d, reason) }
+
+// Fault puts an injected fault into the trace.
+func (s *Simulation) Fault(class, target uint64) { s.note(KindFault, class, target) }
 
 // Fail ends the run: an oracle saw something that must not be.
 func (s *Simulation) Fail(oracle, message string) {

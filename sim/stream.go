@@ -36,8 +36,9 @@ type conn struct {
 	local, remote netip.AddrPort
 	in, out       *half
 	closed        bool
-	gone          bool  // its machine lost power: nothing answers for it
-	err           error // the connection was reset or given up
+	gone          bool        // its machine lost power: nothing answers for it
+	err           error       // the connection was reset or given up
+	dialing       *connection // while it is not established
 	readBy        primitives.Instant
 	writeBy       primitives.Instant
 	reader        *task
@@ -434,6 +435,10 @@ func (c *conn) Close() error {
 // shut is what the kernel does to a closed socket: the peer reads the end, or a
 // reset when bytes it sent were never read.
 func (c *conn) shut() {
+	if c.dialing != nil {
+		c.dialing.abandon()
+		return
+	}
 	c.network.sim.note(KindNet, uint64(netClose)<<32|c.id, 0)
 	c.closed = true
 	if c.err == nil {
@@ -451,6 +456,9 @@ func (c *conn) shut() {
 // lose is what becomes of the socket when its machine loses power.
 func (c *conn) lose() {
 	c.gone, c.closed = true, true
+	if c.dialing != nil && c.dialing.dialing.armed() {
+		c.network.sim.timers.disarm(&c.dialing.dialing.timer)
+	}
 	if c.out.armed() {
 		c.network.sim.timers.disarm(&c.out.timer)
 	}

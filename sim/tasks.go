@@ -202,7 +202,7 @@ func (s *Simulation) running() *task {
 		runtime.Goexit() // S2: nothing of a dead process goes on
 	}
 	s.guards++
-	if s.opts.Guard || s.guards&0xff == 0 {
+	if s.opts.Guard || s.guards&0xfff == 0 {
 		if id := goroutineID(); id != t.gid {
 			panic(invariant.Violation{What: "a primitives call from a goroutine that is no task"})
 		}

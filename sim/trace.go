@@ -56,7 +56,7 @@ const (
 	// localised to this many events without a full trace.
 	checkpointEvents = 4096
 	// recentRecords is how many last records a run keeps for its report.
-	recentRecords = 8192
+	recentRecords = 1024
 )
 
 // trace is the running digest and what is kept of the history.

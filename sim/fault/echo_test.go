@@ -1,0 +1,32 @@
+package fault
+
+import (
+	"context"
+	"net/netip"
+
+	"plexus/primitives"
+)
+
+const echoPort = 7
+
+func netAddr(a netip.Addr) netip.AddrPort { return netip.AddrPortFrom(a, echoPort) }
+
+func echo(_ context.Context, w primitives.World) {
+	l, err := w.Net().Listen(netAddr(netip.IPv4Unspecified()))
+	if err != nil {
+		panic(err)
+	}
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		w.Tasks().Go("client", func() {
+			buf := make([]byte, 5)
+			if n, err := c.Read(buf); err == nil {
+				c.Write(buf[:n])
+			}
+			c.Close()
+		})
+	}
+}
