@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func (t TaskInfo) String() string {
 	return fmt.Sprintf("%s %d in %s at %s", t.Name, t.ID, t.Wait, t.At)
 }
 
-// Tasks lists the running tasks in the order of their start. It stops the world
+// TaskList lists the running tasks in the order of their start. It stops the world
 // for the time it takes to copy every stack; it is for people, not for metrics.
 func (w *World) TaskList() []TaskInfo {
 	list := w.tasks.snapshot()
@@ -46,7 +47,8 @@ type frame struct{ function, place string }
 
 // labelledStacks returns the stack of each goroutine with a task label, innermost
 // frame first, from the text form of the goroutine profile: a block per stack
-// with a line "# labels: {...}" and one "#\taddress\tfunction\tplace" per frame.
+// with a line "# labels: {...}" and one of "# address function place" per frame,
+// those of the runtime left out.
 func labelledStacks() map[string][]frame {
 	var profile bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
@@ -63,24 +65,28 @@ func labelledStacks() map[string][]frame {
 			}
 			continue
 		}
-		fields := strings.Split(line, "\t")
-		if len(fields) < 4 || fields[0] != "#" {
+		fields := strings.Fields(line)
+		if len(fields) != 4 || fields[0] != "#" {
 			id = ""
 			continue
 		}
 		if id != "" {
 			function, _, _ := strings.Cut(fields[2], "+0x")
-			stacks[id] = append(stacks[id], frame{function, fields[len(fields)-1]})
+			stacks[id] = append(stacks[id], frame{function, fields[3]})
 		}
 	}
 	return stacks
 }
 
+// blocking are the innermost functions of a task that waits: for another task,
+// for the network poller, in a system call, for a lock of a library.
+var blocking = []string{"plexus/real.(*tasks).Park", "internal/poll.", "syscall.", "sync.", "internal/sync."}
+
 // whereabouts reads from a stack which call blocks and which code made it. The
-// blocking call is the outermost frame of the innermost run of runtime,
-// standard library and boundary frames.
+// blocking call is the outermost frame of the innermost run of standard library
+// and boundary frames.
 func whereabouts(stack []frame) (wait, at string) {
-	parked := len(stack) > 0 && strings.HasPrefix(stack[0].function, "runtime.")
+	parked := len(stack) > 0 && slices.ContainsFunc(blocking, func(prefix string) bool { return strings.HasPrefix(stack[0].function, prefix) })
 	for i, f := range stack {
 		if isPlumbing(f.function) {
 			continue
@@ -93,15 +99,15 @@ func whereabouts(stack []frame) (wait, at string) {
 	return "", ""
 }
 
-// isPlumbing reports whether a function belongs to the standard library or to the
-// boundary. Import paths of the standard library have no dot in their first
-// element and are not this module's.
+// isPlumbing reports whether a function belongs to the boundary or to the
+// standard library, whose import paths have no dot in their first element.
 func isPlumbing(function string) bool {
-	for _, boundary := range []string{"plexus/primitives.", "plexus/real."} {
-		if strings.HasPrefix(function, boundary) {
-			return true
-		}
+	if strings.HasPrefix(function, "plexus/primitives.") || strings.HasPrefix(function, "plexus/real.") {
+		return true
 	}
 	first, _, nested := strings.Cut(function, "/")
-	return first != "plexus" && first != "main" && (!nested || !strings.Contains(first, ".")) && !strings.HasPrefix(function, "main.")
+	if !nested {
+		first, _, _ = strings.Cut(first, ".")
+	}
+	return first != "plexus" && first != "main" && !strings.Contains(first, ".")
 }

@@ -21,6 +21,8 @@ func TestBehaviour(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		body(primitivestest.Place{World: w, Addr: netip.MustParseAddr("127.0.0.1"), Dir: t.TempDir()})
+		body(primitivestest.Place{World: w, Addr: loopback.Addr(), Dir: t.TempDir()})
 	})
 }
+
+var loopback = netip.MustParseAddrPort("127.0.0.1:0")
