@@ -1,0 +1,238 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cucumber/godog"
+)
+
+// Scene is the state of one scenario: its stage, its sessions, what was produced
+// and what was answered last.
+type Scene struct {
+	run      *Run
+	scenario Scenario
+	stage    Stage
+	step     string // text of the running step
+
+	sessions []*namedSession
+	systems  map[string]System
+
+	// last is the reply the result steps speak about; refusalOpen says that it was
+	// a refusal no step has mentioned yet.
+	last        Reply
+	refusalOpen bool
+	response    *Response
+	command     *CommandResult
+
+	// produced remembers what this scenario gave to each destination, for steps
+	// that count.
+	produced map[string][]Record
+	// baselines are metric values from before the step that should raise them.
+	baselines map[string]float64
+	// fixtures undo what a step left outside the stage.
+	fixtures []func() error
+}
+
+type namedSession struct {
+	name          string
+	node          Node
+	credentials   Credentials
+	session       Session
+	domain        string
+	subscriptions map[string]Subscription
+}
+
+// operator is the session of steps that name none.
+const operator = "the operator"
+
+// define registers a step whose function takes a context, then what the
+// expression captures, and returns an error. Its body runs on the stage (H1)
+// with every token in text, doc string and table expanded.
+func (s *Scene) define(sc *godog.ScenarioContext, expression string, f any) {
+	s.register(sc, expression, f, true)
+}
+
+// result registers a step that speaks about the last reply.
+func (s *Scene) result(sc *godog.ScenarioContext, expression string, f any) {
+	s.register(sc, expression, f, false)
+}
+
+func (s *Scene) register(sc *godog.ScenarioContext, expression string, f any, needsSuccess bool) {
+	body := reflect.ValueOf(f)
+	wrapped := reflect.MakeFunc(body.Type(), func(args []reflect.Value) []reflect.Value {
+		err := s.perform(body, args, needsSuccess)
+		out := reflect.New(reflect.TypeFor[error]()).Elem()
+		if err != nil {
+			out.Set(reflect.ValueOf(err))
+		}
+		return []reflect.Value{out}
+	})
+	sc.Step(expression, wrapped.Interface())
+}
+
+func (s *Scene) perform(body reflect.Value, args []reflect.Value, needsSuccess bool) error {
+	if needsSuccess && s.refusalOpen {
+		return fmt.Errorf("the statement before was refused and no step expects it:\n%s", s.last.Refusal)
+	}
+	err := s.stage.Do(s.step, func(ctx context.Context) error {
+		call := slices.Clone(args)
+		call[0] = reflect.ValueOf(ctx)
+		for i := 1; i < len(call); i++ {
+			expanded, err := s.expandArgument(ctx, call[i])
+			if err != nil {
+				return err
+			}
+			call[i] = expanded
+		}
+		if err, failed := body.Call(call)[0].Interface().(error); failed {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s\n    %w", s.step, err)
+	}
+	return nil
+}
+
+func (s *Scene) expandArgument(ctx context.Context, v reflect.Value) (reflect.Value, error) {
+	switch a := v.Interface().(type) {
+	case string:
+		text, err := s.expand(ctx, a)
+		return reflect.ValueOf(text), err
+	case *godog.DocString:
+		text, err := s.expand(ctx, a.Content)
+		return reflect.ValueOf(&godog.DocString{MediaType: a.MediaType, Content: text}), err
+	case *godog.Table:
+		out := &godog.Table{}
+		for _, row := range a.Rows {
+			copied := *row
+			copied.Cells = nil
+			for _, cell := range row.Cells {
+				text, err := s.expand(ctx, cell.Value)
+				if err != nil {
+					return v, err
+				}
+				c := *cell
+				c.Value = text
+				copied.Cells = append(copied.Cells, &c)
+			}
+			out.Rows = append(out.Rows, &copied)
+		}
+		return reflect.ValueOf(out), nil
+	default:
+		return v, nil
+	}
+}
+
+var addressToken = regexp.MustCompile(`<(nats|redis|http) for ([^<>]+)>`)
+
+// expand replaces <id> by the scenario's token and <kind for destination> by the
+// address a client uses to reach that destination.
+func (s *Scene) expand(ctx context.Context, text string) (string, error) {
+	text = strings.ReplaceAll(text, "<id>", s.scenario.ID)
+	var failed error
+	text = addressToken.ReplaceAllStringFunc(text, func(token string) string {
+		part := addressToken.FindStringSubmatch(token)
+		system, err := s.system(ctx, part[1])
+		if err != nil {
+			failed = errors.Join(failed, err)
+			return token
+		}
+		return system.Address(Destination{Kind: part[1], Name: part[2]})
+	})
+	for name, value := range s.run.constants(s) { //plexus:orderfree tokens do not overlap
+		text = strings.ReplaceAll(text, name, value)
+	}
+	return text, failed
+}
+
+func (s *Scene) system(ctx context.Context, kind string) (System, error) {
+	if system, ok := s.systems[kind]; ok {
+		return system, nil
+	}
+	system, err := s.stage.System(ctx, kind)
+	if err != nil {
+		return nil, fmt.Errorf("external system %s: %w", kind, err)
+	}
+	s.systems[kind] = system
+	return system, nil
+}
+
+// close ends what the scene opened, then its stage.
+func (s *Scene) close(failed bool) error {
+	var errs []error
+	if s.refusalOpen && !failed {
+		errs = append(errs, fmt.Errorf("the last statement was refused and no step expects it:\n%s", s.last.Refusal))
+	}
+	for _, undo := range slices.Backward(s.fixtures) {
+		errs = append(errs, undo())
+	}
+	if len(s.sessions) > 0 {
+		errs = append(errs, s.stage.Do("end of the scenario", func(ctx context.Context) error {
+			for _, session := range s.sessions {
+				if session.session != nil {
+					session.session.Drop()
+				}
+			}
+			return nil
+		}))
+	}
+	return errors.Join(append(errs, s.stage.Close(failed || errors.Join(errs...) != nil))...)
+}
+
+// node finds a node by its name or role. One node plays every role of a cluster
+// of one.
+func (s *Scene) node(name string) (Node, error) {
+	nodes := s.stage.Nodes()
+	if len(nodes) == 0 {
+		return nil, errors.New("the scenario has no cluster yet")
+	}
+	for _, n := range nodes {
+		if n.Name() == name {
+			return n, nil
+		}
+	}
+	switch {
+	case name == "the leader", strings.HasPrefix(name, "the owner of "):
+		return nodes[0], nil
+	}
+	return nil, fmt.Errorf("no node %q in this cluster", name)
+}
+
+// session returns the named session, opened on the first node when it is new.
+func (s *Scene) session(ctx context.Context, name string) (*namedSession, error) {
+	for _, n := range s.sessions {
+		if n.name == name && n.session != nil {
+			return n, nil
+		}
+	}
+	nodes := s.stage.Nodes()
+	if len(nodes) == 0 {
+		return nil, errors.New("the scenario has no cluster yet")
+	}
+	return s.openSession(ctx, name, nodes[0], s.stage.Credentials())
+}
+
+func (s *Scene) openSession(ctx context.Context, name string, node Node, c Credentials) (*namedSession, error) {
+	session, err := s.stage.Client(ctx, c, node)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range s.sessions {
+		if n.name == name {
+			n.session, n.node, n.credentials = session, node, c
+			return n, nil
+		}
+	}
+	n := &namedSession{name: name, node: node, credentials: c, session: session, domain: "default",
+		subscriptions: map[string]Subscription{}}
+	s.sessions = append(s.sessions, n)
+	return n, nil
+}

@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// ClusterNodesMax is the largest cluster the product forms; examples with more
+// nodes wait in the table of skips.
+const ClusterNodesMax = 1
+
+// ledger records which scenarios ran and which did not, for the table of skips
+// and for the list of what a job must run.
+type ledger struct {
+	mu   sync.Mutex
+	runs []outcome
+}
+
+type outcome struct {
+	feature, scenario string
+	nodes             int
+	tags              []string
+	skipped           string // reason, "" when it ran
+}
+
+func (l *ledger) add(o outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs = append(l.runs, o)
+}
+
+// Table prints every reason with the scenarios it kept from running.
+func (l *ledger) Table(world string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var reasons []string
+	byReason := map[string][]string{}
+	ran := 0
+	for _, o := range l.runs {
+		if o.skipped == "" {
+			ran++
+			continue
+		}
+		if byReason[o.skipped] == nil {
+			reasons = append(reasons, o.skipped)
+		}
+		byReason[o.skipped] = append(byReason[o.skipped], fmt.Sprintf("%s: %s [%d]", o.feature, o.scenario, o.nodes))
+	}
+	slices.Sort(reasons)
+	var b strings.Builder
+	fmt.Fprintf(&b, "world %s: %d examples ran, %d skipped\n", world, ran, len(l.runs)-ran)
+	for _, reason := range reasons {
+		examples := byReason[reason]
+		slices.Sort(examples)
+		fmt.Fprintf(&b, "  %d skipped: %s\n", len(examples), reason)
+		for _, example := range slices.Compact(examples) {
+			fmt.Fprintf(&b, "    %s\n", example)
+		}
+	}
+	return b.String()
+}
+
+// Required returns the items of the job in the file that did not run, or that a
+// missing system, fault or program kept from running. A line of the file is
+// "<job> <tag>", with # comments.
+func (l *ledger) Required(file, job string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var missing []string
+	for number, line := range strings.Split(string(text), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		if len(fields) != 2 {
+			return nil, fmt.Errorf("%s:%d: expected a job and a tag, found %q", file, number+1, line)
+		}
+		if fields[0] != job {
+			continue
+		}
+		if reason := l.unmet(fields[1]); reason != "" {
+			missing = append(missing, fmt.Sprintf("%s: %s", fields[1], reason))
+		}
+	}
+	return missing, nil
+}
+
+func (l *ledger) unmet(tag string) string {
+	ran := false
+	for _, o := range l.runs {
+		if !slices.Contains(o.tags, tag) || o.nodes > ClusterNodesMax {
+			continue
+		}
+		if o.skipped != "" {
+			return fmt.Sprintf("%q was skipped: %s", o.scenario, o.skipped)
+		}
+		ran = true
+	}
+	if !ran {
+		return "no scenario ran"
+	}
+	return ""
+}

@@ -1,0 +1,316 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cucumber/godog"
+)
+
+const destinationPattern = `(nats stream|nats subject|redis channel|http path) "([^"]*)"`
+
+func destination(noun, name string) Destination {
+	kind, noun, _ := strings.Cut(noun, " ")
+	return Destination{Kind: kind, Noun: noun, Name: name}
+}
+
+func (s *Scene) systemSteps(sc *godog.ScenarioContext) {
+	on := func(ctx context.Context, noun, name string) (System, Destination, error) {
+		d := destination(noun, name)
+		system, err := s.system(ctx, d.Kind)
+		return system, d, err
+	}
+	s.define(sc, `^`+destinationPattern+` exists$`, func(ctx context.Context, noun, name string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		return system.Create(ctx, d, nil)
+	})
+	s.define(sc, `^`+destinationPattern+` exists with:$`, func(ctx context.Context, noun, name string, t *godog.Table) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		options := map[string]string{}
+		for _, row := range t.Rows {
+			if len(row.Cells) != 2 {
+				return errors.New("the table of options has two columns")
+			}
+			options[row.Cells[0].Value] = row.Cells[1].Value
+		}
+		return system.Create(ctx, d, options)
+	})
+	produce := func(ctx context.Context, noun, name string, records []Record) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		s.produced[d.String()] = append(s.produced[d.String()], records...)
+		return system.Produce(ctx, d, records)
+	}
+	s.define(sc, `^these records are produced to `+destinationPattern+`:$`, func(ctx context.Context, noun, name string, t *godog.Table) error {
+		records, err := tableRecords(t)
+		if err != nil {
+			return err
+		}
+		return produce(ctx, noun, name, records)
+	})
+	s.define(sc, `^(\d+) records are produced to `+destinationPattern+`$`, func(ctx context.Context, n int, noun, name string) error {
+		return produce(ctx, noun, name, generated(len(s.produced[destination(noun, name).String()])+1, n))
+	})
+	s.define(sc, `^`+destinationPattern+` is acknowledged through record (\d+)$`, func(ctx context.Context, noun, name string, n int) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {
+			through, err := system.AcknowledgedThrough(ctx, d)
+			return observation{fmt.Sprintf("acknowledged through %d", through), through >= uint64(n)}, err
+		})
+	})
+	s.define(sc, `^`+destinationPattern+` is not acknowledged beyond record (\d+)$`, func(ctx context.Context, noun, name string, n int) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		return s.steadily(ctx, time.Second, func(ctx context.Context) (observation, error) {
+			through, err := system.AcknowledgedThrough(ctx, d)
+			return observation{fmt.Sprintf("acknowledged through %d", through), through <= uint64(n)}, err
+		})
+	})
+
+	received := func(expression string, inOrder, atLeast bool) {
+		s.define(sc, `^`+destinationPattern+` receives `+expression+`:$`, func(ctx context.Context, noun, name string, t *godog.Table) error {
+			system, d, err := on(ctx, noun, name)
+			if err != nil {
+				return err
+			}
+			return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {
+				records, err := system.Received(ctx, d)
+				if err != nil {
+					return observation{}, err
+				}
+				difference, err := compare(t, payloads(records), inOrder, atLeast)
+				return observation{difference, difference == ""}, err
+			})
+		})
+	}
+	received("exactly", false, false)
+	received("at least", false, true)
+	received("in order", true, false)
+	s.define(sc, `^`+destinationPattern+` receives each of (\d+) records at least once(?: within `+durationPattern+`)?$`,
+		func(ctx context.Context, noun, name string, n int, within string) error {
+			system, d, err := on(ctx, noun, name)
+			if err != nil {
+				return err
+			}
+			bound, err := optionalDuration(within)
+			if err != nil {
+				return err
+			}
+			return s.eventually(ctx, bound, func(ctx context.Context) (observation, error) {
+				records, err := system.Received(ctx, d)
+				if err != nil {
+					return observation{}, err
+				}
+				return s.countIdentities(d, records, n)
+			})
+		})
+	s.define(sc, `^`+destinationPattern+` receives at least (\d+) records(?: within `+durationPattern+`)?$`,
+		func(ctx context.Context, noun, name string, n int, within string) error {
+			system, d, err := on(ctx, noun, name)
+			if err != nil {
+				return err
+			}
+			bound, err := optionalDuration(within)
+			if err != nil {
+				return err
+			}
+			return s.eventually(ctx, bound, func(ctx context.Context) (observation, error) {
+				records, err := system.Received(ctx, d)
+				return observation{fmt.Sprintf("%d records", len(records)), len(records) >= n}, err
+			})
+		})
+	s.define(sc, `^`+destinationPattern+` holds consecutive sequences with at most (\d+) repeated$`,
+		func(ctx context.Context, noun, name string, most int) error {
+			system, d, err := on(ctx, noun, name)
+			if err != nil {
+				return err
+			}
+			records, err := system.Received(ctx, d)
+			if err != nil {
+				return err
+			}
+			if _, repeats := identities(records); repeats > most {
+				return fmt.Errorf("%d are repeated", repeats)
+			}
+			return consecutive(payloads(records))
+		})
+	s.define(sc, `^the counts of `+destinationPattern+` are printed$`, func(ctx context.Context, noun, name string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		records, err := system.Received(ctx, d)
+		if err != nil {
+			return err
+		}
+		distinct, repeats := identities(records)
+		fmt.Printf("%s: %d different records, %d duplicates\n", d, len(distinct), repeats)
+		return nil
+	})
+	s.define(sc, `^`+destinationPattern+` receives record (\d+) times: (.+)$`, func(ctx context.Context, noun, name string, n int, id string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {
+			records, err := system.Received(ctx, d)
+			times := 0
+			for _, record := range records {
+				if identity(record.Payload) == id {
+					times++
+				}
+			}
+			return observation{fmt.Sprintf("%d times", times), times == n}, err
+		})
+	})
+	s.define(sc, `^`+destinationPattern+` receives nothing for `+durationPattern+`$`, func(ctx context.Context, noun, name, text string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		during, err := time.ParseDuration(text)
+		if err != nil {
+			return err
+		}
+		return s.steadily(ctx, during, func(ctx context.Context) (observation, error) {
+			records, err := system.Received(ctx, d)
+			return observation{strings.Join(payloads(records), "\n"), len(records) == 0}, err
+		})
+	})
+	s.define(sc, `^`+destinationPattern+` receives nothing more for `+durationPattern+`$`, func(ctx context.Context, noun, name, text string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		during, err := time.ParseDuration(text)
+		if err != nil {
+			return err
+		}
+		before, err := system.Received(ctx, d)
+		if err != nil {
+			return err
+		}
+		return s.steadily(ctx, during, func(ctx context.Context) (observation, error) {
+			records, err := system.Received(ctx, d)
+			more := payloads(records)[min(len(before), len(records)):]
+			return observation{strings.Join(more, "\n"), len(more) == 0}, err
+		})
+	})
+	s.define(sc, `^a record of `+destinationPattern+` has the header "([^"]*)"$`, func(ctx context.Context, noun, name, header string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {
+			records, err := system.Received(ctx, d)
+			var seen []string
+			for _, record := range records {
+				seen = append(seen, record.Headers...)
+			}
+			return observation{strings.Join(seen, "\n"), slices.Contains(seen, header)}, err
+		})
+	})
+	s.faultSteps(sc, on)
+}
+
+// faultSteps are the verbs that hurt one destination.
+func (s *Scene) faultSteps(sc *godog.ScenarioContext, on func(context.Context, string, string) (System, Destination, error)) {
+	for _, verb := range []struct {
+		expression string
+		damage     Damage
+	}{
+		{"starts refusing", Refuse},
+		{"hangs", Hang},
+		{"loses its next answer", LoseAnswer},
+		{"breaks its connections", Cut},
+	} {
+		s.define(sc, `^`+destinationPattern+` `+verb.expression+`$`, func(ctx context.Context, noun, name string) error {
+			system, d, err := on(ctx, noun, name)
+			if err != nil {
+				return err
+			}
+			return system.Break(ctx, d, verb.damage, "")
+		})
+	}
+	for _, verb := range []struct {
+		expression string
+		damage     Damage
+	}{
+		{"refuses", RefuseSome},
+		{"rejects", RejectSome},
+	} {
+		s.define(sc, `^`+destinationPattern+` `+verb.expression+` records containing "([^"]*)"$`, func(ctx context.Context, noun, name, text string) error {
+			system, d, err := on(ctx, noun, name)
+			if err != nil {
+				return err
+			}
+			return system.Break(ctx, d, verb.damage, text)
+		})
+	}
+	s.define(sc, `^`+destinationPattern+` recovers$`, func(ctx context.Context, noun, name string) error {
+		system, d, err := on(ctx, noun, name)
+		if err != nil {
+			return err
+		}
+		return system.Heal(ctx, d)
+	})
+}
+
+// countIdentities holds when exactly n different records arrived, all of which
+// this scenario produced.
+func (s *Scene) countIdentities(d Destination, records []Record, n int) (observation, error) {
+	distinct, repeats := identities(records)
+	seen := fmt.Sprintf("%d of %d records, %d repeated", len(distinct), n, repeats)
+	known := map[string]bool{}
+	for name, produced := range s.produced { //plexus:orderfree fills a set
+		if name == d.String() {
+			continue
+		}
+		for _, record := range produced {
+			known[identity(record.Payload)] = true
+		}
+	}
+	if len(known) > 0 {
+		for _, id := range distinct {
+			if !known[id] {
+				return observation{}, fmt.Errorf("%w: %s received %q, which nobody produced", errHopeless, d, id)
+			}
+		}
+	}
+	if len(distinct) > n {
+		return observation{}, fmt.Errorf("%w: %s", errHopeless, seen)
+	}
+	return observation{seen, len(distinct) == n}, nil
+}
+
+func payloads(records []Record) []string {
+	texts := make([]string, len(records))
+	for i, record := range records {
+		texts[i] = record.Payload
+	}
+	return texts
+}
+
+func optionalDuration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	return time.ParseDuration(text)
+}
