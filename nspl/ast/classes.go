@@ -22,10 +22,10 @@ func (c Class) Queueable() bool { return c == ModelMutation || c == DomainLifecy
 // ClassOf returns the class of a statement.
 func ClassOf(s Statement) Class {
 	switch s := s.(type) {
-	case *CreateDomain:
+	case *CreateDomain, *CreateUser, *AlterUser:
 		return ClusterAdmin
 	case *Drop:
-		if s.Kind == vocab.EntityDomain {
+		if s.Kind == vocab.EntityDomain || s.Kind == vocab.EntityUser {
 			return ClusterAdmin
 		}
 		return ModelMutation

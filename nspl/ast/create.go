@@ -12,7 +12,8 @@ type Create struct {
 // Declared returns the common part.
 func (c *Create) Declared() *Create { return c }
 
-// Declaration is a CREATE of an entity: of everything but a subscription.
+// Declaration is a CREATE of an entity: of everything
+// that has a canonical text.
 type Declaration interface {
 	Statement
 	Declared() *Create

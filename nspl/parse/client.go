@@ -16,7 +16,9 @@ func (p *parser) createClient(c ast.Create) ast.Statement {
 	}
 	p.expect("CONFIG")
 	p.expectMark('{')
+	p.secret = true
 	s.Config = listUntil(p, '}', p.configEntry)
+	p.secret = false
 	return s
 }
 

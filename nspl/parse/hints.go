@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"plexus/nspl/vocab"
@@ -11,28 +12,55 @@ var examples = []struct{ expected, example string }{
 	{"duration", "a duration is a whole number and a unit, for example 250ms or 1h30m"},
 	{"byte size", "a byte size is a whole number and a unit, for example 64KiB or 1MB"},
 	{"type", "types are U8 to U64, I8 to I64, F32, F64, BOOL, STRING, BYTES, DATETIME, VEC<…>, ARRAY<…, n>"},
+	{"hostname", "a hostname stands without quotes, for example in.example.org"},
 	{"string", "a string stands in quotes, for example 'text'"},
 	{"external name", "a name with other characters than letters, digits, '_', '.' and '-' stands in quotes"},
 }
 
 // hint proposes a way out of a parse error.
-func (p *parser) hint(found string) string {
-	if p.tokens[p.furthest].kind == tokenWord {
-		if near := vocab.Nearest(strings.ToUpper(found), firstWords(p.expected)); near != "" {
-			return "did you mean " + near + "?"
+func (p *parser) hint() string {
+	if p.tokens[p.furthest].kind == tokenWord && !p.secret {
+		if h := p.wordHint(p.text(p.furthest)); h != "" {
+			return h
 		}
 	}
-	if len(p.expected) == 1 && p.expected[0] == "whole number" && p.furthest > 0 {
-		if before := p.tokens[p.furthest-1]; before.kind == tokenWord {
-			return "for example " + strings.ToUpper(p.text(p.furthest-1)) + " 64"
+	if p.furthest > 0 {
+		if h := p.neighbourHint(p.text(p.furthest-1), p.text(p.furthest)); h != "" {
+			return h
 		}
 	}
 	for _, e := range examples {
-		for _, want := range p.expected {
-			if want == e.expected {
-				return e.example
-			}
+		if slices.Contains(p.expected, e.expected) {
+			return e.example
 		}
+	}
+	return ""
+}
+
+// wordHint proposes something for a word that cannot stand where it does.
+func (p *parser) wordHint(found string) string {
+	if near := vocab.Nearest(strings.ToUpper(found), firstWords(p.expected)); near != "" {
+		return "did you mean " + near + "?"
+	}
+	wantsName := slices.Contains(p.expected, "name") || slices.Contains(p.expected, "expression")
+	if wantsName && Reserved(strings.ToLower(found)) {
+		return "write `" + strings.ToLower(found) + "` in backticks to use it as a name"
+	}
+	return ""
+}
+
+// neighbourHint proposes something for two tokens that other languages put
+// together.
+func (p *parser) neighbourHint(before, found string) string {
+	switch {
+	case foldEqual(before, "IS") && foldEqual(found, "NULL"):
+		return "is_null(x) tells whether x is null"
+	case before == "=" && found == "=":
+		return "one = compares"
+	case before == "<" && found == ">":
+		return "!= means not equal"
+	case p.expected[0] == "whole number" && p.tokens[p.furthest-1].kind == tokenWord:
+		return "for example " + strings.ToUpper(before) + " 64"
 	}
 	return ""
 }

@@ -143,7 +143,16 @@ func (l *lexer) punctuation(b byte) (tokenKind, *ast.Diagnostic) {
 		return tokenKind(b), nil
 	}
 	r, n := utf8.DecodeRuneInString(l.src[l.pos:])
-	return 0, l.fault(l.pos, l.pos+n, "unexpected character '%c'", r)
+	d := l.fault(l.pos, l.pos+n, "unexpected character '%c'", r)
+	switch r {
+	case '|':
+		d.Hint = "concat(a, b) joins text, OR joins conditions"
+	case '&':
+		d.Hint = "AND joins conditions"
+	case '!':
+		d.Hint = "NOT negates, != means not equal"
+	}
+	return 0, d
 }
 
 // quoted reads a string in single or double quotes, which ends on its line.

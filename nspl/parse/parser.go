@@ -18,6 +18,8 @@ type parser struct {
 	expected []string // what was tried at the furthest token, in order
 
 	nesting int
+	// secret is set where a token may be a password.
+	secret bool
 	// tryCast is set while the operand of TRY_CAST is read, outside of brackets:
 	// the last AS before its ')' belongs to TRY_CAST.
 	tryCast bool
@@ -57,15 +59,26 @@ func (p *parser) want(at int, what string) {
 
 // fail ends the parse with what was expected at the furthest token.
 func (p *parser) fail() {
-	span, found := p.span(p.furthest), "end of input"
-	if p.tokens[p.furthest].kind != tokenEnd {
-		found = p.text(p.furthest)
-	}
-	d := ast.Errorf(ast.CodeParse, span, "expected %s, found %s", strings.Join(p.expected, " | "), found)
-	if hint := p.hint(found); hint != "" {
-		d.Hint = hint
-	}
+	d := ast.Errorf(ast.CodeParse, p.span(p.furthest), "expected %s, found %s", strings.Join(p.expected, " | "), p.found())
+	d.Hint = p.hint()
 	panic(fault{d})
+}
+
+// foundMax bounds how much of a token a message shows.
+const foundMax = 60
+
+// found is how a message calls the furthest token.
+func (p *parser) found() string {
+	text := p.text(p.furthest)
+	switch kind := p.tokens[p.furthest].kind; {
+	case kind == tokenEnd:
+		return "end of input"
+	case p.secret && kind <= tokenNumber:
+		return "a value that is not shown"
+	case len(text) > foundMax:
+		return strings.ToValidUTF8(text[:foundMax], "") + "…"
+	}
+	return text
 }
 
 // refuse ends the parse with a fault of its own.

@@ -13,6 +13,7 @@ var statements = []struct {
 }{
 	{"CREATE", (*parser).create},
 	{"DROP", (*parser).drop},
+	{"ALTER USER", (*parser).alterUser},
 	{"SHOW", (*parser).show},
 	{"DESCRIBE", (*parser).describe},
 	{"LIST DOMAINS", func(*parser) ast.Statement { return &ast.ListDomains{} }},
@@ -37,6 +38,7 @@ var creations = append([]creation{
 	{"DOMAIN", (*parser).createDomain},
 	{"UNPACED DOMAIN", (*parser).createDomain},
 	{"PACED DOMAIN", (*parser).createPacedDomain},
+	{"USER", (*parser).createUser},
 	{"SCHEMA", (*parser).createSchema},
 	{"WIRE JSON SCHEMA", (*parser).createWireSchema},
 	{"CODEC", (*parser).createCodec},
@@ -69,10 +71,10 @@ func connectorHeads() []creation {
 // Kinds that statements name by keyword.
 var (
 	dropKinds = []vocab.EntityKind{
-		vocab.EntityDomain, vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityRelay, vocab.EntityClient,
+		vocab.EntityDomain, vocab.EntityUser, vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityRelay, vocab.EntityClient,
 		vocab.EntityVHost, vocab.EntityEndpoint, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
 	}
-	showCreateKinds = dropKinds[1:]
+	showCreateKinds = dropKinds[2:] // those that have a canonical text and belong to a domain
 	describeKinds   = []vocab.EntityKind{
 		vocab.EntityDomain, vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
 		vocab.EntityCodec, vocab.EntityEndpoint,
