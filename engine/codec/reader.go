@@ -39,7 +39,7 @@ func (r *reader) bind(data arrow.ArrayData) {
 	buffers := data.Buffers()
 	r.start = data.Offset()
 	r.valid = nil
-	if data.NullN() > 0 {
+	if data.NullN() != 0 { // a slice does not know its count
 		r.valid = content(buffers[0])
 	}
 	switch r.kind {

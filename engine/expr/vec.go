@@ -62,7 +62,7 @@ func (f *frame) load(c *column, kind vocab.Kind) vec {
 	start, n := data.Offset(), data.Len()
 	v := vec{kind: kind, source: c}
 	buffers := data.Buffers()
-	if validity := buffers[0]; validity != nil && validity.Len() > 0 && data.NullN() > 0 {
+	if validity := buffers[0]; validity != nil && validity.Len() > 0 && data.NullN() != 0 { // a slice does not know its count
 		v.valid = s.pickBits(validity, start, n, rows)
 	}
 	switch kind {
