@@ -61,7 +61,7 @@ Feature: A row that fails follows the policy of its route
           MODE ACK SEQUENTIAL ACK TIMEOUT 10s RETRY POLICY BACKOFF 50ms MAX 200ms
           ON QUIESCE SUSPEND
         DECODE USING order_codec
-        TO incoming INHERIT ALL EXCEPT cents SET cents = 100 / message.cents UNBRANCHED
+        TO incoming INHERIT ALL EXCEPT cents SET cents = 100 / input.cents UNBRANCHED
           FLUSH IMMEDIATE ON MESSAGE ERROR <policy>
         ON GENERAL ERROR LOG;
       START;

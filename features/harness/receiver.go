@@ -143,7 +143,9 @@ func headerLines(h http.Header) []string {
 }
 
 // Address is the origin; the path of the destination is the emitter's business.
-func (r *Receiver) Address(Destination) string { return "http://" + r.listener.Addr().String() }
+func (r *Receiver) Address(Destination) (string, error) {
+	return "http://" + r.listener.Addr().String(), nil
+}
 
 // Create has nothing to do: a path exists by being written to.
 func (r *Receiver) Create(context.Context, Destination, map[string]string) error { return nil }
@@ -193,6 +195,15 @@ func (r *Receiver) Heal(_ context.Context, d Destination) error {
 	if hung {
 		r.cut()
 	}
+	return nil
+}
+
+// HealAll removes every damage.
+func (r *Receiver) HealAll() error {
+	r.mu.Lock()
+	clear(r.damage)
+	r.mu.Unlock()
+	r.cut()
 	return nil
 }
 

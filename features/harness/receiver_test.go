@@ -20,7 +20,11 @@ func TestReceiver(t *testing.T) {
 	}
 	ctx := context.Background()
 	d := Destination{Kind: "http", Noun: "path", Name: "/orders"}
-	address := strings.TrimPrefix(receiver.Address(d), "http://")
+	origin, err := receiver.Address(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(origin, "http://")
 	post := func(body string) (int, error) {
 		r, err := Exchange(ctx, w, address, Request{Method: "POST", Host: address, Path: "/orders?x=1", Body: body})
 		if err != nil {

@@ -145,7 +145,12 @@ func (s *Scene) expand(ctx context.Context, text string) (string, error) {
 			failed = errors.Join(failed, err)
 			return token
 		}
-		return system.Address(Destination{Kind: part[1], Name: part[2]})
+		address, err := system.Address(Destination{Kind: part[1], Name: part[2]})
+		if err != nil {
+			failed = errors.Join(failed, err)
+			return token
+		}
+		return address
 	})
 	for name, value := range s.run.constants(s) { //plexus:orderfree tokens do not overlap
 		text = strings.ReplaceAll(text, name, value)

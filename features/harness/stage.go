@@ -180,7 +180,7 @@ const (
 type System interface {
 	// Address is what a client's configuration names to reach the destination;
 	// damage to a destination hurts exactly those who came by its address.
-	Address(d Destination) string
+	Address(d Destination) (string, error)
 	// Create makes the destination, or starts to listen to it.
 	Create(ctx context.Context, d Destination, options map[string]string) error
 	Produce(ctx context.Context, d Destination, records []Record) error
