@@ -1,6 +1,7 @@
 package brokers
 
 import (
+	"slices"
 	"time"
 
 	"plexus/connectors/contract"
@@ -114,6 +115,7 @@ func (l *Ledger) Count(channel string, kind Kind) int {
 func (l *Ledger) Store(c *Channel, conn uint32, m Message) uint64 {
 	m.At = l.now()
 	m.Payload = l.keep(m.Payload)
+	m.Headers = slices.Clone(m.Headers)
 	c.messages = append(c.messages, m)
 	seq := uint64(len(c.messages))
 	l.Add(Event{Channel: c, Seq: seq, Conn: conn, Kind: Stored})

@@ -1,0 +1,303 @@
+package redis
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"plexus/primitives"
+	"plexus/sim"
+	"plexus/sim/brokers"
+)
+
+// Port is where the server listens.
+const Port = 6379
+
+// Frames of both sides.
+const (
+	frameConnect byte = iota + 1 // user, password, database
+	framePublish                 // channel, payload
+	frameReply                   // number of receivers
+	frameError                   // text
+)
+
+// bulkBytesMaxDefault is proto-max-bulk-len.
+const bulkBytesMaxDefault = 512 << 20
+
+// Error replies, as the server writes them. Their index is the status of a
+// Refused event.
+const (
+	replyReadOnly = iota + 1
+	replyOOM
+	replyLoading
+	replyNoAuth
+	replyWrongPass
+	replyBulk
+)
+
+var replies = [...]string{
+	replyReadOnly:  "READONLY You can't write against a read only replica.",
+	replyOOM:       "OOM command not allowed when used memory > 'maxmemory'.",
+	replyLoading:   "LOADING Redis is loading the dataset in memory",
+	replyNoAuth:    "NOAUTH Authentication required.",
+	replyWrongPass: "WRONGPASS invalid username-password pair or user is disabled.",
+	replyBulk:      "ERR Protocol error: invalid bulk length",
+}
+
+// Broker is the server. Its methods are called by one task at a time.
+type Broker struct {
+	sim    *sim.Simulation
+	host   *sim.Host
+	ledger *brokers.Ledger
+
+	user, password string // required where a password is set
+	bulkMax        int
+	subscribers    int // in-process receivers, as a reply counts them
+	lastID         uint32
+
+	world    primitives.World // of the running process
+	group    *primitives.Group
+	sessions []*session
+
+	readOnly, oom, loading brokers.Until
+	loginsRefused, silent  brokers.Until
+	loseAnswers, swallow   brokers.Some
+}
+
+type session struct {
+	broker   *Broker
+	id       uint32
+	conn     primitives.Conn
+	loggedIn bool
+	out      brokers.Out
+}
+
+// New adds a server to a host. Start runs it.
+func New(s *sim.Simulation, host *sim.Host) *Broker {
+	u := brokers.NewUntil(s.Elapsed)
+	return &Broker{
+		sim: s, host: host, ledger: brokers.NewLedger(s.Elapsed), bulkMax: bulkBytesMaxDefault, subscribers: 1,
+		readOnly: u, oom: u, loading: u, loginsRefused: u, silent: u,
+	}
+}
+
+// Ledger returns what the server saw.
+func (b *Broker) Ledger() *brokers.Ledger { return b.ledger }
+
+// Host returns the machine, for faults of hosts and links.
+func (b *Broker) Host() *sim.Host { return b.host }
+
+// Addr is the value of a client's addr key.
+func (b *Broker) Addr() string {
+	return "redis://" + netip.AddrPortFrom(b.host.Addr(), Port).String()
+}
+
+// Start boots the server. After a crash of its host, Host().Restart() does.
+func (b *Broker) Start() { b.host.Start("redis-server", b.main) }
+
+// RequirePassword makes the server refuse other credentials. An empty user means
+// the default one.
+func (b *Broker) RequirePassword(user, password string) { b.user, b.password = user, password }
+
+// SetBulkMax changes the largest argument the server takes.
+func (b *Broker) SetBulkMax(bytes int) { b.bulkMax = bytes }
+
+// Sessions returns the number of open connections.
+func (b *Broker) Sessions() int { return len(b.sessions) }
+
+func (b *Broker) main(ctx context.Context, w primitives.World) {
+	b.world, b.sessions = w, nil
+	b.group = primitives.NewGroup(context.Background(), w)
+	listener, err := w.Net().Listen(netip.AddrPortFrom(b.host.Addr(), Port))
+	if err != nil {
+		b.sim.Fail("redis model", "cannot listen: "+err.Error())
+		return
+	}
+	stop := primitives.OnCancel(ctx, func() { listener.Close() })
+	defer stop()
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			break
+		}
+		b.lastID++
+		s := &session{broker: b, id: b.lastID, conn: conn, loggedIn: b.password == ""}
+		b.sessions = append(b.sessions, s)
+		b.group.Go("redis session", func(ctx context.Context) error {
+			s.run(ctx)
+			s.close()
+			return nil
+		})
+	}
+	b.DropConnections()
+	b.group.Wait(context.Background())
+}
+
+func (s *session) close() {
+	s.conn.Close()
+	s.broker.sessions = slices.DeleteFunc(s.broker.sessions, func(o *session) bool { return o == s })
+}
+
+func (s *session) run(ctx context.Context) {
+	frames := brokers.NewFrames(s.conn)
+	for {
+		in, more, err := frames.Next()
+		switch {
+		case err != nil, more && !s.handle(in):
+			return
+		case more:
+			continue
+		}
+		if !s.flush(ctx) || frames.Fill() != nil {
+			return
+		}
+	}
+}
+
+// flush answers, once a silence is over.
+func (s *session) flush(ctx context.Context) bool {
+	if len(s.out.Bytes) == 0 {
+		return true
+	}
+	if left := s.broker.silent.Left(); left > 0 {
+		if primitives.Sleep(ctx, s.broker.world, left) != nil {
+			return false
+		}
+	}
+	_, err := s.conn.Write(s.out.Bytes)
+	s.out.Bytes = s.out.Bytes[:0]
+	return err == nil
+}
+
+// handle executes one command. False closes the connection.
+func (s *session) handle(in brokers.In) bool {
+	b := s.broker
+	switch in.Kind {
+	case frameConnect:
+		user, password := in.Text(), in.Text()
+		switch {
+		case b.loginsRefused.Holds(), b.password != "" && (password != b.password || user != b.user):
+			s.refuse(nil, replyWrongPass)
+			if b.password != "" && password == "" {
+				s.out.Bytes = s.out.Bytes[:0]
+				s.refuse(nil, replyNoAuth)
+			}
+		default:
+			s.loggedIn = true
+			s.reply(0)
+		}
+	case framePublish:
+		name := in.Blob()
+		channel := b.ledger.Channel(string(name))
+		return s.publish(channel, in.Blob())
+	default:
+		return false
+	}
+	return !in.Bad
+}
+
+func (s *session) publish(channel *brokers.Channel, payload []byte) bool {
+	b := s.broker
+	status := 0
+	switch {
+	case !s.loggedIn:
+		status = replyNoAuth
+	case len(payload) > b.bulkMax:
+		status = replyBulk
+	case b.loading.Holds():
+		status = replyLoading
+	case b.readOnly.Holds():
+		status = replyReadOnly
+	case b.oom.Holds():
+		status = replyOOM
+	}
+	if status != 0 {
+		s.refuse(channel, status)
+		return true
+	}
+	seq := b.ledger.Store(channel, s.id, brokers.Message{Payload: payload}) // K2
+	event := brokers.Event{Channel: channel, Seq: seq, Conn: s.id}
+	if b.swallow.Take() {
+		event.Kind = brokers.Dropped
+		b.ledger.Add(event)
+	}
+	if b.loseAnswers.Take() {
+		event.Kind = brokers.AnswerLost
+		b.ledger.Add(event)
+		return false // an answer is lost with its connection only
+	}
+	event.Kind = brokers.Answered
+	b.ledger.Add(event)
+	s.reply(uint64(b.subscribers))
+	return true
+}
+
+func (s *session) reply(n uint64) {
+	s.out.Begin(frameReply)
+	s.out.Uint(n)
+	s.out.End()
+}
+
+func (s *session) refuse(channel *brokers.Channel, status int) {
+	if channel != nil {
+		s.broker.ledger.Add(brokers.Event{Channel: channel, Conn: s.id, Kind: brokers.Refused, Status: uint16(status)})
+	}
+	s.out.Begin(frameError)
+	s.out.Text(replies[status])
+	s.out.End()
+}
+
+// StatusText is what the status of a Refused event stands for.
+func StatusText(status uint16) string {
+	if int(status) < len(replies) {
+		return replies[status]
+	}
+	return strconv.Itoa(int(status))
+}
+
+// Verbs lists everything that can go wrong with this server.
+func (b *Broker) Verbs() []brokers.Verb {
+	return []brokers.Verb{
+		{Class: "redis/drop-connections", Apply: func(time.Duration, int) { b.DropConnections() }},
+		{Class: "redis/refuse-logins", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseLogins(d) }},
+		{Class: "redis/silence", Lasts: true, Apply: func(d time.Duration, _ int) { b.Silence(d) }},
+		{Class: "redis/lose-answers", Counts: true, Apply: func(_ time.Duration, n int) { b.LoseAnswers(n) }},
+		{Class: "redis/failover", Lasts: true, Apply: func(d time.Duration, _ int) { b.Failover(d) }},
+		{Class: "redis/oom", Lasts: true, Apply: func(d time.Duration, _ int) { b.OutOfMemory(d) }},
+		{Class: "redis/loading", Lasts: true, Apply: func(d time.Duration, _ int) { b.Loading(d) }},
+		{Class: "redis/subscriber-gap", Counts: true, Apply: func(_ time.Duration, n int) { b.Swallow(n) }},
+	}
+}
+
+// DropConnections closes every connection.
+func (b *Broker) DropConnections() {
+	for _, s := range slices.Clone(b.sessions) {
+		s.conn.Close()
+	}
+}
+
+// RefuseLogins refuses credentials for a while; open connections stay.
+func (b *Broker) RefuseLogins(d time.Duration) { b.loginsRefused.Extend(d) }
+
+// Silence keeps the replies of a while until it is over.
+func (b *Broker) Silence(d time.Duration) { b.silent.Extend(d) }
+
+// LoseAnswers closes the connection instead of answering, for the next publishes.
+func (b *Broker) LoseAnswers(n int) { b.loseAnswers += brokers.Some(n) }
+
+// Failover closes every connection and answers READONLY for a while.
+func (b *Broker) Failover(d time.Duration) {
+	b.readOnly.Extend(d)
+	b.DropConnections()
+}
+
+// OutOfMemory answers OOM for a while.
+func (b *Broker) OutOfMemory(d time.Duration) { b.oom.Extend(d) }
+
+// Loading answers LOADING for a while.
+func (b *Broker) Loading(d time.Duration) { b.loading.Extend(d) }
+
+// Swallow loses the next messages behind their reply: no subscriber was connected.
+func (b *Broker) Swallow(n int) { b.swallow += brokers.Some(n) }
