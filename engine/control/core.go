@@ -122,6 +122,10 @@ func (c *core) propose(p *proposal) {
 		return
 	}
 	if p.read {
+		if c.node.BasicStatus().Lead == raft.None {
+			p.finish(catalog.Result{}, ErrNotLeader)
+			return
+		}
 		c.pending[p.sequence] = p
 		c.node.ReadIndex(binary.BigEndian.AppendUint64(nil, p.sequence))
 		return

@@ -228,9 +228,27 @@ func (g *Group) Propose(ctx context.Context, c *catalogpb.Command) (catalog.Resu
 	return p.wait(ctx, g)
 }
 
-// ReadIndex returns an index that every read after the call must have applied. A
-// group without a leader forgets the request: the caller bounds the wait and
-// asks again.
+// Admit blocks until this process has proved once that it applied everything
+// committed before the call: only then may it execute anything (CP-5).
+func (g *Group) Admit(ctx context.Context) error {
+	f := g.Follow()
+	defer g.Unfollow(f)
+	for {
+		index, err := g.ReadIndex(ctx)
+		if err == nil {
+			return g.WaitApplied(ctx, index)
+		}
+		if !errors.Is(err, ErrNotLeader) {
+			return err
+		}
+		retry := primitives.AtCase(g.world, g.world.Clock().Now().Add(admissionEvery))
+		if _, err := primitives.Select(ctx, g.world, f.OnChange(), retry); err != nil {
+			return err
+		}
+	}
+}
+
+// ReadIndex returns an index that every read after the call must have applied.
 func (g *Group) ReadIndex(ctx context.Context) (uint64, error) {
 	r := &proposal{done: primitives.NewEvent(g.world), sequence: g.sequence.Add(1), read: true}
 	if err := g.inbox.Send(ctx, event{proposal: r}); err != nil {

@@ -18,6 +18,9 @@ const (
 // tickEvery is the raft clock.
 const tickEvery = 50 * time.Millisecond
 
+// admissionEvery is how long a start waits before it asks for a leader again.
+const admissionEvery = 500 * time.Millisecond
+
 // Bounds of the raft machine.
 const (
 	messageBytesMax     = 1 << 20

@@ -105,8 +105,11 @@ func (r *reader) segment(s *segment, first, last bool) error {
 	if err != nil {
 		// A crash while the newest segment was being created leaves it without a
 		// header; nothing was ever appended to it.
-		if last && !first && errors.Is(err, errUnreadable) {
+		if last && !first && errors.Is(err, errUnreadable) && !vouchedFor(data, 0, r.crc) {
 			return r.discardSegment(s, data)
+		}
+		if errors.Is(err, errUnreadable) {
+			return &DamageError{File: r.path(s), What: err.Error()}
 		}
 		return err
 	}
@@ -205,11 +208,25 @@ func vouchedFor(data []byte, offset int, previous uint32) bool {
 	}
 	for at := offset + recordHeaderBytes; at+recordHeaderBytes <= len(data); at += recordAlign {
 		for _, crc := range candidates {
-			next, err := decodeRecord(data, at, crc)
-			if err == nil && len(next.payload) >= vouchBytes && binary.LittleEndian.Uint64(next.payload) > uint64(offset) {
+			if chainVouches(data, at, crc, offset) {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// chainVouches follows the readable records from at on.
+func chainVouches(data []byte, at int, crc uint32, offset int) bool {
+	for at < len(data) {
+		r, err := decodeRecord(data, at, crc)
+		if err != nil {
+			return false
+		}
+		if len(r.payload) >= vouchBytes && binary.LittleEndian.Uint64(r.payload) > uint64(offset) {
+			return true
+		}
+		at, crc = r.end, r.crc
 	}
 	return false
 }
@@ -223,12 +240,6 @@ func (r *reader) header(s *segment, data []byte, first bool) (int, error) {
 	}
 	rec, err := decodeRecord(data, 0, previous)
 	if err != nil {
-		if first {
-			return 0, &DamageError{File: r.path(s), What: err.Error()}
-		}
-		if vouchedFor(data, 0, previous) {
-			return 0, &DamageError{File: r.path(s), What: err.Error()}
-		}
 		return 0, err
 	}
 	if rec.kind != recordSegmentHeader || len(rec.payload) != segmentHeaderBytes {

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"plexus/engine/catalog"
+	"plexus/engine/catalog/catalogpb"
+	"plexus/engine/control/controlpb"
+	"plexus/primitives"
+)
+
+func drawState(t *rapid.T) *catalog.State {
+	s := catalog.New(testIdentity.Cluster)
+	index := uint64(1)
+	for i := range rapid.IntRange(0, 8).Draw(t, "domains") {
+		index++
+		step := &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: fmt.Sprintf("d%d", i)}}}
+		s, _, _ = s.Apply(index, &catalogpb.Command{At: int64(index), Steps: []*catalogpb.Step{step}})
+	}
+	return s.Skip(index + 1)
+}
+
+func TestSnapshotRoundTripAndDamage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDisk()
+		if err := d.MkdirAll("snap"); err != nil {
+			t.Fatal(err)
+		}
+		state := drawState(t)
+		id := snapshotID{state.Applied, 3}
+		if err := writeSnapshot(d, "snap", testIdentity, id, []uint64{1}, state); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := loadSnapshot(d, "snap", testIdentity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := state.Digest()
+		if got, _ := loaded.state.Digest(); got != want || loaded.id != id || len(loaded.voters) != 1 {
+			t.Fatal("the loaded state differs")
+		}
+		name := rapid.SampledFrom(primitives.SortedKeys(d.live)).Draw(t, "file")
+		data := d.live[name].data
+		bit := rapid.IntRange(0, len(data)*8-1).Draw(t, "bit")
+		data[bit/8] ^= 1 << (bit % 8)
+		_, err = loadSnapshot(d, "snap", testIdentity)
+		var damage *DamageError
+		if !errors.As(err, &damage) {
+			t.Fatalf("bit %d of %s went unnoticed: %v", bit, name, err)
+		}
+	})
+}
+
+// A crash while a snapshot is written, at any call, leaves the old one.
+func TestSnapshotCrashKeepsTheOldOne(t *testing.T) {
+	for failAt := 0; ; failAt++ {
+		d := newDisk()
+		if err := errors.Join(d.MkdirAll("snap"),
+			writeSnapshot(d, "snap", testIdentity, snapshotID{1, 1}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(1))); err != nil {
+			t.Fatal(err)
+		}
+		d.writes, d.failAt = 0, failAt
+		err := writeSnapshot(d, "snap", testIdentity, snapshotID{5, 2}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(5))
+		after := d.crash(func(_ string, unsynced int) int { return unsynced / 2 })
+		loaded, loadErr := loadSnapshot(after, "snap", testIdentity)
+		if loadErr != nil {
+			t.Fatalf("after failure at call %d: %v", failAt, loadErr)
+		}
+		if err == nil {
+			if loaded.id.Index != 5 {
+				t.Fatal("a finished snapshot was lost")
+			}
+			return
+		}
+		if loaded.id.Index != 1 && loaded.id.Index != 5 {
+			t.Fatalf("loaded %+v", loaded.id)
+		}
+	}
+}
+
+func FuzzSnapshotManifest(f *testing.F) {
+	fuzzSealed(f, sealManifest, &controlpb.Manifest{Format: 1, Index: 7})
+}
+
+func FuzzIdentityFile(f *testing.F) {
+	fuzzSealed(f, sealIdentity, &controlpb.Identity{Format: 1, NodeId: "n"})
+}
+
+func fuzzSealed(f *testing.F, s seal, m proto.Message) {
+	b, err := s.encode(m)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := m.ProtoReflect().New().Interface()
+		var damage *DamageError
+		if err := s.decode("file", b, got); err != nil && !errors.As(err, &damage) {
+			t.Fatalf("untyped error: %v", err)
+		}
+	})
+}
