@@ -1,0 +1,156 @@
+package decide
+
+import (
+	"slices"
+
+	"plexus/engine/catalog"
+	"plexus/engine/catalog/catalogpb"
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/render"
+	"plexus/nspl/vocab"
+)
+
+// Candidate is the complete set of definitions of one domain with a batch of
+// mutations applied to it, in written order. It is never visible outside the
+// planner.
+type Candidate struct {
+	domain   string
+	expected uint64
+	entries  []entry // by kind and name
+	changes  []*catalogpb.ModelChange
+	// dropped remembers what the batch removed: a reference to it is its use, not
+	// a missing name.
+	dropped map[catalog.Key]bool
+}
+
+// entry is one definition of the candidate.
+type entry struct {
+	key    catalog.Key
+	entity model.Entity
+	// created says that the definition comes from the batch, so its spans point
+	// into the submitted text. statement counts the batch's statements from 0.
+	created   bool
+	statement int
+}
+
+// NewCandidate returns the definitions of a domain as they are committed.
+func NewCandidate(state *catalog.State, domain string) (*Candidate, *ast.Diagnostic) {
+	d, ok := state.Domain(domain)
+	if !ok {
+		return nil, ast.Errorf(CodeDomainMissing, vocab.Span{}, "domain '%s' does not exist", domain)
+	}
+	c := &Candidate{domain: domain, expected: d.Definition, dropped: map[catalog.Key]bool{}}
+	for m := range state.Models(domain) {
+		c.entries = append(c.entries, entry{key: m.Key, entity: m.Definition})
+	}
+	return c, nil
+}
+
+// Create adds an entity. Exists is for the caller to ask first where IF NOT
+// EXISTS was written.
+func (c *Candidate) Create(e model.Entity, span vocab.Span, statement int) *ast.Diagnostic {
+	key := catalog.Key{Kind: e.Kind(), Name: e.EntityName()}
+	at, ok := c.find(key)
+	if ok {
+		return about(key, ast.Errorf(CodeExists, span, "%s already exists", key))
+	}
+	c.entries = slices.Insert(c.entries, at, entry{key: key, entity: e, created: true, statement: statement})
+	delete(c.dropped, key)
+	c.changes = append(c.changes, &catalogpb.ModelChange{
+		Op: catalogpb.ModelChange_CREATE, Kind: key.Kind.String(), Name: key.Name, Text: render.Entity(e),
+	})
+	return nil
+}
+
+// Drop removes an entity. What still refers to it is found by Validate, because a
+// later statement of the batch may remove that too.
+func (c *Candidate) Drop(key catalog.Key, span vocab.Span) *ast.Diagnostic {
+	at, ok := c.find(key)
+	if !ok {
+		return about(key, ast.Errorf(ast.CodeRefMissing, span, "%s does not exist", key))
+	}
+	c.entries = slices.Delete(c.entries, at, at+1)
+	c.dropped[key] = true
+	c.changes = append(c.changes, &catalogpb.ModelChange{
+		Op: catalogpb.ModelChange_DROP, Kind: key.Kind.String(), Name: key.Name,
+	})
+	return nil
+}
+
+// Exists reports whether the candidate holds an entity.
+func (c *Candidate) Exists(key catalog.Key) bool {
+	_, ok := c.find(key)
+	return ok
+}
+
+// Step returns the batch as a command step.
+func (c *Candidate) Step() *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_ChangeModels{ChangeModels: &catalogpb.ChangeModels{
+		Domain: c.domain, Expected: c.expected, Changes: c.changes,
+	}}}
+}
+
+// Empty reports whether the batch changes nothing.
+func (c *Candidate) Empty() bool { return len(c.changes) == 0 }
+
+func (c *Candidate) find(key catalog.Key) (int, bool) {
+	return slices.BinarySearchFunc(c.entries, key, func(e entry, k catalog.Key) int { return compareKeys(e.key, k) })
+}
+
+func (c *Candidate) get(kind vocab.EntityKind, name string) (model.Entity, bool) {
+	at, ok := c.find(catalog.Key{Kind: kind, Name: name})
+	if !ok {
+		return nil, false
+	}
+	return c.entries[at].entity, true
+}
+
+// lookup returns an entity of the kind that E is.
+func lookup[E model.Entity](c *Candidate, kind vocab.EntityKind, name string) (e E, ok bool) {
+	found, ok := c.get(kind, name)
+	if !ok {
+		return e, false
+	}
+	e, ok = found.(E)
+	return e, ok
+}
+
+func (c *Candidate) schema(name string) (*vocab.Schema, bool) {
+	s, ok := lookup[*model.Schema](c, vocab.EntitySchema, name)
+	if !ok {
+		return nil, false
+	}
+	return &s.Schema, true
+}
+
+// relaySchema returns the schema of a relay.
+func (c *Candidate) relaySchema(name string) (*vocab.Schema, bool) {
+	r, ok := lookup[*model.Relay](c, vocab.EntityRelay, name)
+	if !ok {
+		return nil, false
+	}
+	return c.schema(r.Schema.Text)
+}
+
+func (c *Candidate) codec(name string) (*model.Codec, bool) {
+	return lookup[*model.Codec](c, vocab.EntityCodec, name)
+}
+
+func compareKeys(a, b catalog.Key) int {
+	if a.Kind != b.Kind {
+		return int(a.Kind) - int(b.Kind)
+	}
+	switch {
+	case a.Name < b.Name:
+		return -1
+	case a.Name > b.Name:
+		return 1
+	}
+	return 0
+}
+
+func about(key catalog.Key, d *ast.Diagnostic) *ast.Diagnostic {
+	d.Entity = ast.Entity{Kind: key.Kind, Name: key.Name}
+	return d
+}

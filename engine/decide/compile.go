@@ -1,0 +1,208 @@
+package decide
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/typed"
+	"plexus/nspl/vocab"
+)
+
+// checkExpressions is V5: it builds the plan of an entity and keeps what the
+// expression checker found.
+func checkExpressions(c *Candidate, e *entry, f *found) {
+	p := compiler{c: c, f: f}
+	switch x := e.entity.(type) {
+	case *model.Ingestor:
+		p.ingestor(x)
+	case *model.Junction:
+		p.junction(x)
+	case *model.Emitter:
+		p.emitter(x)
+	}
+}
+
+// compiler turns the definition of one operator into its plan. References and
+// schemas have been checked before.
+type compiler struct {
+	c *Candidate
+	f *found
+}
+
+func (p *compiler) ingestor(x *model.Ingestor) IngestorPlan {
+	can := x.Source.Entity.Capabilities()
+	schema, _ := p.c.decoded(x)
+	env := typed.Env{Input: schema, Metadata: can.Scope.Fields(), Headers: can.Headers}
+	plan := IngestorPlan{
+		Name: x.Name, Source: p.source(x.Source), Codec: p.codec(x.Decode.Text), TimestampField: -1,
+		Filter:       p.filter(x.Filter, place(env, "ingestor FILTER", vocab.Span{})),
+		GeneralError: ErrorLogging(x.GeneralError),
+	}
+	if x.Timestamp != nil {
+		plan.TimestampNow = x.Timestamp.Now
+		if !x.Timestamp.Now {
+			plan.TimestampField = schema.Index(x.Timestamp.At.Text)
+		}
+	}
+	plan.Routes = p.routes(x.Routes, env, "ingestor")
+	return plan
+}
+
+func (p *compiler) junction(x *model.Junction) JunctionPlan {
+	env := typed.Env{}
+	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
+	return JunctionPlan{
+		Name: x.Name, Attached: x.Attached,
+		Inputs: p.inputs(x.Inputs, env, "junction"), Collect: collect(x.Inputs.Collect),
+		Filter: p.filter(x.Filter, place(env, "junction FILTER", vocab.Span{})),
+		Routes: p.routes(x.Routes, env, "junction"),
+	}
+}
+
+func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
+	env := typed.Env{External: true}
+	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
+	plan := EmitterPlan{
+		Name: x.Name, Attached: x.Attached,
+		Inputs: p.inputs(x.Inputs, env, "emitter"), Collect: collect(x.Inputs.Collect),
+		Sink:  p.sink(x.Sink),
+		Flush: x.Flush.Vocab(), GeneralError: ErrorLogging(x.GeneralError),
+	}
+	if x.Batch != nil {
+		batch := x.Batch.Vocab()
+		plan.Batch = &batch
+	}
+	var output *vocab.Schema
+	if x.Body.Codec != nil {
+		codec := p.codec(x.Body.Codec.Text)
+		plan.Codec, output = &codec, codec.Schema
+		construct, found := typed.CheckConstruction(x.Body.Construction, output, place(env, "emitter SET", x.Sink.Span))
+		p.f.take(found)
+		plan.Construct = construct
+	} else {
+		plan.Construct.Where = p.filter(x.Body.Construction.Where, place(env, "emitter WHERE", x.Sink.Span))
+	}
+	for _, h := range x.Body.Invoke {
+		plan.Invoke = append(plan.Invoke, HeaderWrite{
+			Name:  p.text(h.Name, output, place(env, "the name of write_header", h.Span)),
+			Value: p.text(h.Value, output, place(env, "the value of write_header", h.Span)),
+		})
+	}
+	if x.Sink.Method != nil {
+		plan.Sink.Method = p.text(x.Sink.Method, output, place(env, "METHOD", x.Sink.Span))
+		plan.Sink.Path = p.text(x.Sink.Path, output, place(env, "PATH", x.Sink.Span))
+	}
+	errorEnv := env
+	errorEnv.External = false
+	plan.OnError = p.messageError(x.OnError, output, errorEnv)
+	return plan
+}
+
+func place(env typed.Env, name string, span vocab.Span) typed.Env {
+	env.Place, env.Span = name, span
+	return env
+}
+
+func (p *compiler) filter(e ast.Expr, env typed.Env) *typed.Expr {
+	t, found := typed.CheckFilter(e, env)
+	p.f.take(found)
+	return t
+}
+
+func (p *compiler) text(e ast.Expr, output *vocab.Schema, env typed.Env) *typed.Expr {
+	t, found := typed.CheckText(e, output, env)
+	p.f.take(found)
+	return t
+}
+
+func (p *compiler) inputs(in ast.Inputs, env typed.Env, who string) []InputPlan {
+	list := make([]InputPlan, len(in.From))
+	for i, input := range in.From {
+		list[i] = InputPlan{Relay: input.Relay.Text, Where: p.filter(input.Where, place(env, who+" FROM", input.Relay.Span))}
+	}
+	return list
+}
+
+func collect(c *ast.Collect) *CollectPlan {
+	if c == nil {
+		return nil
+	}
+	plan := &CollectPlan{For: c.For.Value()}
+	if c.MaxBatchSize != nil {
+		plan.MaxBatchSize = c.MaxBatchSize.Bytes
+	}
+	return plan
+}
+
+func (p *compiler) routes(routes []ast.Route, env typed.Env, who string) []RoutePlan {
+	list := make([]RoutePlan, len(routes))
+	for i, r := range routes {
+		output, _ := p.c.relaySchema(r.To.Text)
+		construct, found := typed.CheckConstruction(r.Construction, output, place(env, who+" SET", r.To.Span))
+		p.f.take(found)
+		list[i] = RoutePlan{
+			To: r.To.Text, Construct: construct, Flush: r.Flush.Vocab(), OnError: p.messageError(r.OnError, output, env),
+		}
+	}
+	return list
+}
+
+func (p *compiler) messageError(e ast.MessageError, partial *vocab.Schema, env typed.Env) MessageErrorPlan {
+	plan := MessageErrorPlan{Action: ErrorAction(e.Action)}
+	if e.Action != ast.ErrorSendTo {
+		return plan
+	}
+	record, _ := p.c.relaySchema(e.To.Text)
+	env = place(env, "ON MESSAGE ERROR SET", e.To.Span)
+	env.Partial = partial
+	construct, found := typed.CheckErrorRecord(e.Set, record, env)
+	p.f.take(found)
+	plan.To, plan.Construct = e.To.Text, construct
+	return plan
+}
+
+func (p *compiler) source(s model.Source) SourcePlan {
+	plan := SourcePlan{
+		Entity: s.Entity, Client: p.client(s.Client.Text), Names: s.Names.Vocab(), Instances: int(s.Instances),
+		Mode: s.Mode.Vocab(), Quiesce: s.Quiesce.Vocab(), Seed: s.Seed,
+	}
+	if s.Cursor != nil {
+		plan.Cursor = s.Cursor.Vocab()
+	}
+	if endpoint, ok := lookup[*model.Endpoint](p.c, vocab.EntityEndpoint, s.Endpoint.Text); ok {
+		plan.Endpoint = &EndpointPlan{Name: endpoint.Name, Path: endpoint.Path}
+		if vhost, ok := lookup[*model.VHost](p.c, vocab.EntityVHost, endpoint.VHost.Text); ok {
+			plan.Endpoint.Hostnames = vhost.Hostnames
+		}
+	}
+	return plan
+}
+
+func (p *compiler) sink(s ast.Sink) SinkPlan {
+	return SinkPlan{Entity: s.Entity, Client: p.client(s.Client.Text), Names: s.Names.Vocab(), Mode: s.Mode.Vocab()}
+}
+
+// client returns the plan of a client, nil for sources that have none.
+func (p *compiler) client(name string) *ClientPlan {
+	x, ok := lookup[*model.Client](p.c, vocab.EntityClient, name)
+	if !ok {
+		return nil
+	}
+	return &ClientPlan{Name: x.Name, Type: x.Type, Config: x.Config, Pool: x.Pool}
+}
+
+func (p *compiler) codec(name string) CodecPlan {
+	x, _ := p.c.codec(name)
+	schema, _ := p.c.schema(x.Schema.Text)
+	wire, _ := lookup[*model.WireSchema](p.c, vocab.EntityWireJSON, x.Wire.Text)
+	plan := CodecPlan{
+		Name: x.Name, Schema: schema,
+		Wire: WirePlan{Format: wire.Format, Strict: wire.Strict, Fields: make([]WireField, len(wire.Fields))},
+	}
+	for i, w := range wire.Fields {
+		plan.Wire.Fields[i] = WireField{Name: w.Name, Type: w.Type, Column: schema.Index(w.Name)}
+		for _, rule := range x.RFC3339 {
+			plan.Wire.Fields[i].RFC3339 = plan.Wire.Fields[i].RFC3339 || rule.Text == w.Name
+		}
+	}
+	return plan
+}

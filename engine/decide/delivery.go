@@ -1,0 +1,56 @@
+package decide
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/vocab"
+)
+
+// checkRoutes is V6: an entity writes a relay by one route only.
+func checkRoutes(_ *Candidate, e *entry, f *found) {
+	var routes []ast.Route
+	switch x := e.entity.(type) {
+	case *model.Ingestor:
+		routes = x.Routes
+	case *model.Junction:
+		routes = x.Routes
+	}
+	written := map[string]bool{}
+	for _, r := range routes {
+		if written[r.To.Text] {
+			f.add(ast.CodeInvalid, r.To.Span, "%s writes relay '%s' by two routes", e.key, r.To.Text)
+		}
+		written[r.To.Text] = true
+	}
+}
+
+// checkDelivery is V7: modes and clauses against what the connectors declare.
+func checkDelivery(c *Candidate, e *entry, f *found) {
+	switch x := e.entity.(type) {
+	case *model.Endpoint:
+		c.checkEndpoint(x, f)
+	case *model.Ingestor:
+		can := x.Source.Entity.Capabilities()
+		if mode := x.Source.Mode; !can.Allows(mode.Kind) {
+			f.add(ast.CodeInvalid, mode.Span, "%s has no MODE %s", x.Source.Entity, mode.Kind)
+		}
+		if quiesce := x.Source.Quiesce; !can.CanQuiesce(quiesce.Body) {
+			f.add(ast.CodeInvalid, quiesce.Span, "%s cannot do this ON QUIESCE", x.Source.Entity)
+		}
+	case *model.Emitter:
+		if mode := x.Sink.Mode; !x.Sink.Entity.Capabilities().Allows(mode.Kind) {
+			f.add(ast.CodeInvalid, mode.Span, "%s does not have this MODE", x.Sink.Entity)
+		}
+	}
+}
+
+// checkEndpoint keeps host and path of an endpoint its own within the domain.
+func (c *Candidate) checkEndpoint(x *model.Endpoint, f *found) {
+	for i := range c.entries {
+		other, ok := c.entries[i].entity.(*model.Endpoint)
+		if ok && other.Name < x.Name && other.VHost.Text == x.VHost.Text && other.Path == x.Path {
+			f.add(ast.CodeInvalid, vocab.Span{}, "ENDPOINT '%s' already publishes PATH '%s' on VHOST '%s'",
+				other.Name, x.Path, x.VHost.Text)
+		}
+	}
+}

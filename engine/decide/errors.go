@@ -1,0 +1,32 @@
+package decide
+
+import (
+	"plexus/engine/catalog"
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// Codes that only the whole candidate can raise.
+const (
+	CodeExists        ast.Code = "exists"
+	CodeInUse         ast.Code = "in_use"
+	CodeGraphCycle    ast.Code = "graph.cycle"
+	CodeDomainMissing ast.Code = "domain.missing"
+)
+
+// found collects the diagnostics of one entity.
+type found struct {
+	list ast.Diagnostics
+	key  catalog.Key
+}
+
+func (f *found) add(code ast.Code, span vocab.Span, format string, args ...any) *ast.Diagnostic {
+	d := ast.Errorf(code, span, format, args...)
+	d.Entity = ast.Entity{Kind: f.key.Kind, Name: f.key.Name}
+	f.list = append(f.list, d)
+	return d
+}
+
+func (f *found) take(list ast.Diagnostics) {
+	f.list = append(f.list, list.About(ast.Entity{Kind: f.key.Kind, Name: f.key.Name})...)
+}

@@ -1,0 +1,60 @@
+package decide
+
+import (
+	"strings"
+
+	"plexus/engine/catalog"
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/vocab"
+)
+
+// checkReferences is V2: everything an entity names exists and is of the kind
+// its place takes.
+func checkReferences(c *Candidate, e *entry, f *found) {
+	for _, ref := range e.entity.Refs() {
+		target := catalog.Key{Kind: ref.Kind, Name: ref.Name}
+		switch {
+		case c.Exists(target):
+		case c.dropped[target]:
+			// The batch removed what this entity still needs: the fault is the
+			// DROP's, and it lists every user.
+			f.list = ast.Diagnostics{c.inUse(target)}
+			return
+		default:
+			f.add(ast.CodeRefMissing, ref.Span, "%s requires missing %s", e.key, target)
+		}
+	}
+	if len(f.list) > 0 {
+		return
+	}
+	switch x := e.entity.(type) {
+	case *model.Ingestor:
+		can := x.Source.Entity.Capabilities()
+		c.checkClient(e, x.Source.Client, can.Client, f)
+	case *model.Emitter:
+		c.checkClient(e, x.Sink.Client, x.Sink.Entity.Capabilities().Client, f)
+	}
+}
+
+func (c *Candidate) checkClient(e *entry, name ast.Name, want vocab.ClientType, f *found) {
+	client, ok := lookup[*model.Client](c, vocab.EntityClient, name.Text)
+	if ok && client.Type != want {
+		f.add(ast.CodeRefKind, name.Span, "%s takes a client of TYPE %s, but CLIENT '%s' is of TYPE %s",
+			e.key, want, name.Text, client.Type)
+	}
+}
+
+// inUse is the refusal of a DROP, with every user by kind and name.
+func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
+	var users []string
+	for i := range c.entries {
+		for _, ref := range c.entries[i].entity.Refs() {
+			if ref.Kind == target.Kind && ref.Name == target.Name {
+				users = append(users, c.entries[i].key.String())
+				break
+			}
+		}
+	}
+	return about(target, ast.Errorf(CodeInUse, vocab.Span{}, "%s is used by %s", target, strings.Join(users, ", ")))
+}
