@@ -20,7 +20,7 @@ func (c *checker) fault(code ast.Code, span vocab.Span, format string, args ...a
 }
 
 func (c *checker) leak(span vocab.Span, where string) {
-	c.fault(ast.CodeSensitiveLeak, span, "%s would disclose a sensitive value", where).
+	c.fault(ast.CodeSensitiveLeak, span, "a sensitive value would reach %s", where).
 		WithHint("leak_sensitive(…), or INHERIT field LEAK SENSITIVE, discloses it on purpose")
 }
 

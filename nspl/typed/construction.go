@@ -1,6 +1,8 @@
 package typed
 
 import (
+	"slices"
+
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
@@ -27,7 +29,7 @@ func (w *workingMessage) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnost
 func (w *workingMessage) outputField(f *ast.Field) (*Expr, *ast.Diagnostic) {
 	i := w.output.Index(f.Name.Text)
 	if i < 0 {
-		return nil, unknownField(w.output.Fields, f)
+		return nil, unknownField("output", w.output.Fields, f.Name)
 	}
 	if !w.set[i] {
 		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
@@ -43,7 +45,7 @@ func (w *workingMessage) message(f *ast.Field) (*Expr, *ast.Diagnostic) {
 	case out >= 0 && w.set[out]:
 		return columnAt(ScopeOutput, out, w.output.Fields[out]), nil
 	case in < 0 && out < 0:
-		return nil, unknownField(append(w.input.Fields[:len(w.input.Fields):len(w.input.Fields)], w.output.Fields...), f)
+		return nil, unknownField("message", slices.Concat(w.input.Fields, w.output.Fields), f.Name)
 	case in < 0:
 		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
 	case out >= 0 && !sameShape(w.input.Fields[in], w.output.Fields[out]):
@@ -75,7 +77,7 @@ func (c *checker) inherit(in *ast.Inherit, w *workingMessage) []Step {
 	except := map[string]bool{}
 	for _, n := range in.Except {
 		if w.input.Index(n.Text) < 0 {
-			c.found = append(c.found, unknownField(w.input.Fields, &ast.Field{Scope: ast.ScopeInput, Name: n}))
+			c.found = append(c.found, unknownField("input", w.input.Fields, n))
 		}
 		except[n.Text] = true
 	}
@@ -110,7 +112,7 @@ func (c *checker) inheritFields(fields []ast.InheritField, w *workingMessage) []
 }
 
 func (c *checker) incompatible(name ast.Name, format string, s *vocab.Schema) {
-	d := unknownField(s.Fields, &ast.Field{Name: name})
+	d := unknownField("", s.Fields, name)
 	c.fault(ast.CodeSchemaIncompatible, name.Span, "INHERIT: "+format, name.Text).Hint = d.Hint
 }
 
@@ -141,7 +143,7 @@ func (c *checker) assignments(set []ast.Assign, w *workingMessage) []Step {
 		}
 		target := w.output.Index(a.Target.Text)
 		if target < 0 {
-			c.found = append(c.found, unknownField(w.output.Fields, &ast.Field{Scope: ast.ScopeOutput, Name: a.Target}))
+			c.found = append(c.found, unknownField("output", w.output.Fields, a.Target))
 			continue
 		}
 		field := w.output.Fields[target]

@@ -8,7 +8,9 @@ import (
 // Env is what surrounds an expression: which scopes it reads and what it may
 // call.
 type Env struct {
-	// Place is how messages call the context, for example "emitter SET".
+	// Place is how messages call the context. Filters and texts are called by the
+	// clause, "FILTER WHERE" or "PATH"; constructions and error records by what
+	// they belong to, "junction", to which " SET" or " WHERE" is added.
 	Place string
 	// Span is where a fault of a whole clause points, such as a required field
 	// that no SET mentions.
@@ -42,6 +44,7 @@ func CheckFilter(e ast.Expr, env Env) (*Expr, ast.Diagnostics) {
 func CheckConstruction(k ast.Construction, output *vocab.Schema, env Env) (Construction, ast.Diagnostics) {
 	w := &workingMessage{input: env.Input, output: output, set: make([]bool, len(output.Fields))}
 	c := &checker{env: env, scopes: w}
+	c.env.Place = env.Place + " SET"
 	steps := append(c.inherit(k.Inherit, w), c.assignments(k.Set, w)...)
 	c.finalize(w)
 	t := Construction{Output: output, Steps: steps}
@@ -58,6 +61,7 @@ func CheckConstruction(k ast.Construction, output *vocab.Schema, env Env) (Const
 func CheckErrorRecord(set []ast.Assign, record *vocab.Schema, env Env) (Construction, ast.Diagnostics) {
 	w := &workingMessage{output: record, set: make([]bool, len(record.Fields))}
 	c := &checker{env: env, scopes: errorScopes{w}}
+	c.env.Place = env.Place + " error SET"
 	t := Construction{Output: record, Steps: c.assignments(set, w)}
 	c.finalize(w)
 	return t, c.found

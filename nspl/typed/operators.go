@@ -94,7 +94,7 @@ func (c *checker) compare(e *ast.Binary, args []*Expr, takes func(vocab.Kind) bo
 		return nil
 	}
 	if !x.Type.Equal(y.Type) {
-		c.sameType(e.Op.String(), x, y)
+		c.sameType(e.Op.String()+" needs operands", x, y)
 		return nil
 	}
 	return combine(0, boolType, args)
@@ -112,9 +112,9 @@ func (c *checker) operandFault(op string, x *Expr) {
 
 // sameType reports two operands of different types, with the cast that would
 // help.
-func (c *checker) sameType(op string, x, y *Expr) {
+func (c *checker) sameType(needs string, x, y *Expr) {
 	span := x.Span.Cover(y.Span)
-	d := c.fault(ast.CodeTypeMismatch, span, "%s needs two operands of one type, not %s and %s", op, x.Type, y.Type)
+	d := c.fault(ast.CodeTypeMismatch, span, "%s of one type, not %s and %s", needs, x.Type, y.Type)
 	switch {
 	case y.Op == OpLiteral && castable(y.Type.Kind, x.Type.Kind):
 		d.WithHint("cast the literal: … AS %s", x.Type)
@@ -136,7 +136,7 @@ func (c *checker) between(e *ast.Between) *Expr {
 	}
 	for _, bound := range args[1:] {
 		if !bound.Type.Equal(args[0].Type) {
-			c.sameType("BETWEEN", args[0], bound)
+			c.sameType("BETWEEN needs operands", args[0], bound)
 			return nil
 		}
 	}
@@ -243,7 +243,7 @@ func (c *checker) condition(e ast.Expr, operand *Expr) *Expr {
 		c.fault(ast.CodeTypeMismatch, t.Span, "a condition needs a BOOL, not %s", t.Type)
 		return nil
 	case operand != nil && !t.Type.Equal(operand.Type):
-		c.sameType("CASE", operand, t)
+		c.sameType("CASE needs values", operand, t)
 		return nil
 	}
 	return t
@@ -269,7 +269,7 @@ func (c *checker) results(list []ast.Expr, want *vocab.Type) ([]*Expr, bool) {
 		case first == nil:
 			first, common = values[i], &values[i].Type
 		case !values[i].Type.Equal(first.Type):
-			c.sameType("the results of a conditional", first, values[i])
+			c.sameType("a conditional needs results", first, values[i])
 			ok = false
 		}
 	}

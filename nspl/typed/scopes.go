@@ -14,7 +14,7 @@ type scopes interface {
 func column(scope Scope, s *vocab.Schema, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	i := s.Index(f.Name.Text)
 	if i < 0 {
-		return nil, unknownField(s.Fields, f)
+		return nil, unknownField(scopeNames[scope], s.Fields, f.Name)
 	}
 	return columnAt(scope, i, s.Fields[i]), nil
 }
@@ -26,17 +26,16 @@ func columnAt(scope Scope, i int, field vocab.Field) *Expr {
 	}
 }
 
-func unknownField(fields []vocab.Field, f *ast.Field) *ast.Diagnostic {
-	scope := f.Scope.String()
-	if f.Scope == ast.ScopeBare {
-		scope = "message"
-	}
-	d := ast.Errorf(ast.CodeUnknownField, f.Name.Span, "scope '%s' has no field '%s'", scope, f.Name.Text)
+var scopeNames = [...]string{ScopeInput: "input", ScopeOutput: "output", ScopeError: "error",
+	ScopePartialOutput: "partial_output", ScopeMetadata: "metadata"}
+
+func unknownField(scope string, fields []vocab.Field, name ast.Name) *ast.Diagnostic {
+	d := ast.Errorf(ast.CodeUnknownField, name.Span, "scope '%s' has no field '%s'", scope, name.Text)
 	names := make([]string, len(fields))
 	for i := range fields {
 		names[i] = fields[i].Name
 	}
-	if near := vocab.Nearest(f.Name.Text, names); near != "" {
+	if near := vocab.Nearest(name.Text, names); near != "" {
 		d.Hint = "did you mean " + near + "?"
 	}
 	return d

@@ -1,0 +1,428 @@
+package render_test
+
+import (
+	"math"
+	"strconv"
+
+	"pgregory.net/rapid"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/vocab"
+)
+
+// generator draws models that nspl/model accepts.
+type generator struct{ *rapid.T }
+
+var (
+	plainNames = rapid.StringMatching(`[a-z_][a-z0-9_]{0,8}`)
+	oddNames   = rapid.StringMatching(`[a-z0-9_.~-]{1,8}`)
+	anyText    = rapid.OneOf(rapid.StringMatching(`[a-z $'"{}\n\r/;-]{0,12}`), rapid.String())
+	domainName = rapid.StringMatching(`[a-z0-9_~-]{1,8}`)
+	keywords   = rapid.SampledFrom([]string{"where", "set", "inherit", "all", "end", "not", "udf", "case", "input", "message",
+		"output", "to", "from", "mode", "flush", "if", "on", "name", "nats", "format", "null", "true", "as", "in"})
+	relayNames = rapid.OneOf(plainNames, oddNames, keywords).Filter(func(s string) bool { return s != "message" && s != "branch" })
+	names      = rapid.OneOf(plainNames, oddNames, keywords)
+	externals  = rapid.OneOf(rapid.StringMatching(`[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,10}`), anyText).Filter(func(s string) bool { return s != "" })
+	subjects   = rapid.StringMatching(`[a-zA-Z0-9_'"-]{1,6}(\.[a-zA-Z0-9_]{1,4}){0,2}`)
+	hostnames  = rapid.StringMatching(`[a-z_][a-z0-9_]{0,5}(-[a-z][a-z0-9]{0,3})?(\.[a-z]{1,3}){0,2}`)
+)
+
+func (g generator) bool() bool      { return rapid.Bool().Draw(g.T, "bool") }
+func (g generator) int(max int) int { return rapid.IntRange(0, max).Draw(g.T, "int") }
+func (g generator) name() ast.Name  { return ast.Name{Text: names.Draw(g.T, "name")} }
+func (g generator) relay() ast.Name { return ast.Name{Text: relayNames.Draw(g.T, "relay")} }
+func (g generator) own() string     { return names.Draw(g.T, "own name") }
+func (g generator) text() string    { return anyText.Draw(g.T, "text") }
+func (g generator) uint(max uint64) ast.Uint {
+	return ast.Uint{Value: rapid.Uint64Range(1, max).Draw(g.T, "uint")}
+}
+
+// distinct draws up to n names, each once.
+func (g generator) distinct(n int) []ast.Name {
+	list := rapid.SliceOfNDistinct(names, 1, n, rapid.ID[string]).Draw(g.T, "names")
+	out := make([]ast.Name, len(list))
+	for i, s := range list {
+		out[i].Text = s
+	}
+	return out
+}
+
+var durationUnits = []struct {
+	unit  string
+	nanos uint64
+}{{"ns", 1}, {"usecs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"minutes", 60e9}, {"h", 3600e9}, {"days", 86400e9}, {"w", 604800e9}}
+
+func (g generator) duration() ast.Duration {
+	var d ast.Duration
+	for range 1 + g.int(2) {
+		u := durationUnits[g.int(len(durationUnits)-1)]
+		n := uint64(1 + g.int(1000))
+		d.Nanos += n * u.nanos
+		d.Text += strconv.FormatUint(n, 10) + u.unit
+	}
+	return d
+}
+
+// seconds draws a duration from 2 to 20 seconds.
+func (g generator) seconds() ast.Duration {
+	n := uint64(2 + g.int(18))
+	return ast.Duration{Nanos: n * 1e9, Text: strconv.FormatUint(n, 10) + "secs"}
+}
+
+var byteUnits = []struct {
+	unit  string
+	bytes uint64
+}{{"B", 1}, {"kB", 1e3}, {"KiB", 1 << 10}, {"MB", 1e6}, {"mib", 1 << 20}, {"GB", 1e9}, {"GiB", 1 << 30}, {"TB", 1e12}, {"TiB", 1 << 40}}
+
+func (g generator) size() ast.Size {
+	u := byteUnits[g.int(len(byteUnits)-1)]
+	n := uint64(1 + g.int(5000))
+	return ast.Size{Size: vocab.Size{Bytes: n * u.bytes, Text: strconv.FormatUint(n, 10) + u.unit}}
+}
+
+func (g generator) scalarType() vocab.Type {
+	return vocab.Scalar(vocab.U8 + vocab.Kind(g.int(int(vocab.Datetime-vocab.U8))))
+}
+
+func (g generator) typ(depth int) vocab.Type {
+	switch n := g.int(5); {
+	case depth == 0 || n < 3:
+		return g.scalarType()
+	case n == 3:
+		return vocab.VecOf(g.typ(depth - 1))
+	}
+	return vocab.ArrayOf(g.typ(depth-1), uint32(1+g.int(math.MaxInt32-1)))
+}
+
+func (g generator) exprs(max, depth int) []ast.Expr {
+	var list []ast.Expr
+	for range g.int(max) {
+		list = append(list, g.expr(depth))
+	}
+	return list
+}
+
+// expr draws any expression that can be written, sensible or not.
+func (g generator) expr(depth int) ast.Expr {
+	if depth == 0 || g.int(9) == 0 {
+		return g.leaf()
+	}
+	depth--
+	switch g.int(10) {
+	case 0, 1, 2:
+		op := ast.BinaryOp(g.int(int(ast.Rem)))
+		return &ast.Binary{Op: op, X: g.expr(depth), Y: g.expr(depth)}
+	case 3:
+		return &ast.Unary{Op: ast.UnaryOp(g.int(1)), X: g.expr(depth)}
+	case 4:
+		return &ast.In{Not: g.bool(), X: g.expr(depth), Set: g.exprs(3, depth)}
+	case 5:
+		return &ast.Between{Not: g.bool(), X: g.expr(depth), Low: g.expr(depth), High: g.expr(depth)}
+	case 6:
+		return &ast.Cast{Try: g.bool(), X: g.expr(depth), Type: ast.Type{Type: g.scalarType()}}
+	case 7:
+		return g.conditional(depth)
+	case 8:
+		name := g.name()
+		name.Text = ast.CanonicalFunction(name.Text)
+		return &ast.Call{UDF: g.bool(), Name: name, Args: g.exprs(3, depth)}
+	case 9:
+		return &ast.List{Items: g.exprs(3, depth)}
+	}
+	j := &ast.JSON{Form: ast.JSONForm(g.int(2)), Doc: g.expr(depth), Path: ast.Text{Text: g.text()}}
+	if j.Form != ast.JSONExists {
+		j.Type.Type = g.typ(2)
+	}
+	return j
+}
+
+func (g generator) conditional(depth int) ast.Expr {
+	arm := func() ast.Arm { return ast.Arm{When: g.expr(depth), Then: g.expr(depth)} }
+	c := &ast.Conditional{If: g.bool(), Arms: []ast.Arm{arm()}}
+	if c.If {
+		c.Else = g.expr(depth)
+		return c
+	}
+	if g.bool() {
+		c.Operand = g.expr(depth)
+	}
+	if g.bool() {
+		c.Arms = append(c.Arms, arm())
+	}
+	if g.bool() {
+		c.Else = g.expr(depth)
+	}
+	return c
+}
+
+func (g generator) leaf() ast.Expr {
+	switch g.int(6) {
+	case 0:
+		return &ast.IntLit{Value: rapid.Int64Min(0).Draw(g.T, "int")}
+	case 1:
+		return &ast.FloatLit{Value: rapid.Float64Min(0).Draw(g.T, "float")}
+	case 2:
+		return &ast.StringLit{Value: g.text()}
+	case 3:
+		return &ast.BoolLit{Value: g.bool()}
+	case 4:
+		return &ast.NullLit{}
+	}
+	f := &ast.Field{Scope: ast.Scope(g.int(int(ast.ScopeRelayState))), Name: g.name()}
+	if f.Scope == ast.ScopeRelayState {
+		f.Relay = g.name()
+	}
+	return f
+}
+
+func (g generator) maybeExpr() ast.Expr {
+	if g.bool() {
+		return nil
+	}
+	return g.expr(2)
+}
+
+func (g generator) assigns(scopes ...ast.Scope) []ast.Assign {
+	list := make([]ast.Assign, 1+g.int(2))
+	for i := range list {
+		list[i] = ast.Assign{Scope: scopes[g.int(len(scopes)-1)], Target: g.name(), Value: g.expr(2)}
+	}
+	return list
+}
+
+func (g generator) construction() ast.Construction {
+	var c ast.Construction
+	switch g.int(3) {
+	case 0:
+		c.Inherit = &ast.Inherit{All: true}
+	case 1:
+		c.Inherit = &ast.Inherit{All: true, Except: g.distinct(3)}
+	case 2:
+		c.Inherit = &ast.Inherit{}
+		for _, n := range g.distinct(3) {
+			c.Inherit.Fields = append(c.Inherit.Fields, ast.InheritField{Name: n, Leak: g.bool()})
+		}
+	}
+	if g.bool() {
+		c.Set = g.assigns(ast.ScopeBare, ast.ScopeOutput)
+	}
+	c.Where = g.maybeExpr()
+	return c
+}
+
+func (g generator) branchUse() ast.BranchUse {
+	if g.bool() {
+		return ast.BranchUse{}
+	}
+	by := g.name()
+	return ast.BranchUse{By: &by}
+}
+
+func (g generator) inputs() ast.Inputs {
+	var in ast.Inputs
+	for _, n := range g.distinct(3) {
+		in.From = append(in.From, ast.Input{Relay: n, Where: g.maybeExpr()})
+	}
+	if g.bool() {
+		in.Collect = &ast.Collect{For: g.duration()}
+		if g.bool() {
+			s := g.size()
+			in.Collect.MaxBatchSize = &s
+		}
+	}
+	return in
+}
+
+func (g generator) flush() ast.Flush {
+	if g.bool() {
+		return ast.Flush{Immediate: true}
+	}
+	return ast.Flush{Each: g.duration(), MaxBatch: g.size()}
+}
+
+func (g generator) messageError() ast.MessageError {
+	e := ast.MessageError{Action: ast.ErrorAction(g.int(2))}
+	if e.Action == ast.ErrorSendTo {
+		e.To, e.Set = g.name(), g.assigns(ast.ScopeBare)
+	}
+	return e
+}
+
+func (g generator) routes(branch bool) []ast.Route {
+	list := make([]ast.Route, 1+g.int(1))
+	for i := range list {
+		list[i] = ast.Route{To: g.name(), Construction: g.construction(), Flush: g.flush(), OnError: g.messageError()}
+		if branch {
+			b := &ast.BranchMake{BranchUse: g.branchUse()}
+			if b.By != nil && g.bool() {
+				b.Set = g.assigns(ast.ScopeBare, ast.ScopeBranch)
+			}
+			list[i].Branch = b
+		}
+	}
+	return list
+}
+
+func (g generator) retry() ast.Retry {
+	d := g.duration()
+	return ast.Retry{Backoff: d, Max: d}
+}
+
+func (g generator) externalNames(rules []vocab.NameRule) ast.ExternalNames {
+	if rules == nil {
+		return nil
+	}
+	list := make(ast.ExternalNames, len(rules))
+	for i, r := range rules {
+		text := externals.Filter(func(s string) bool { return r.Check(s) == nil })
+		if r.Role == "SUBJECT" {
+			text = subjects
+		}
+		list[i] = ast.ExternalName{Role: r.Role, Text: ast.Text{Text: text.Draw(g.T, "external")}}
+	}
+	return list
+}
+
+func (g generator) source() model.Source {
+	entities := vocab.SourceEntities()
+	s := model.Source{Entity: entities[g.int(len(entities)-1)], Instances: 1}
+	can := s.Entity.Capabilities()
+	switch s.Entity {
+	case vocab.SourceHTTPEndpoint:
+		s.Endpoint = g.name()
+	case vocab.SourceRandomSequence:
+		s.Seed = rapid.Uint64().Draw(g.T, "seed")
+		s.Cursor = &ast.Cursor{MaxRows: g.uint(65_536), Every: g.duration()}
+	default:
+		s.Client = g.name()
+		s.Names = g.externalNames(can.Names)
+		s.Instances = g.uint(can.InstancesMax).Value
+	}
+	s.Mode.Kind = can.Modes[g.int(len(can.Modes)-1)]
+	if s.Mode.Kind == vocab.AckParallel {
+		s.Mode.Max, s.Mode.BatchTimeout = g.uint(1<<20), g.duration()
+	}
+	if s.Mode.Kind >= vocab.AckSequential {
+		s.Mode.AckTimeout, s.Mode.Retry = g.seconds(), g.retry()
+	}
+	s.Quiesce.Body = can.Quiesce[g.int(len(can.Quiesce)-1)]
+	switch s.Quiesce.Body {
+	case vocab.QuiesceBuffer:
+		s.Quiesce.MaxSize, s.Quiesce.DropOldest = g.size(), g.bool()
+	case vocab.QuiesceEndpointBuffer:
+		s.Quiesce.MaxSize = g.size()
+	case vocab.QuiesceReject:
+		s.Quiesce.RetryAfter = g.duration()
+	}
+	return s
+}
+
+func (g generator) sink() (ast.Sink, ast.Body, *ast.Batch) {
+	entities := vocab.SinkEntities()
+	s := ast.Sink{Entity: entities[g.int(len(entities)-1)], Client: g.name()}
+	can := s.Entity.Capabilities()
+	s.Names = g.externalNames(can.Names)
+	if s.Entity == vocab.SinkHTTPRequest {
+		s.Method = &ast.Field{Scope: ast.ScopeInput, Name: g.name()}
+		s.Path = &ast.Call{Name: ast.Name{Text: "concat"}, Args: g.exprs(2, 2)}
+	}
+	s.Mode = ast.SinkMode{Kind: can.Modes[g.int(len(can.Modes)-1)], Retry: g.retry()}
+	if s.Mode.Kind == vocab.SinkJetStreamAck {
+		s.Mode.AckTimeout = g.duration()
+		if g.bool() {
+			n := g.uint(1 << 20)
+			s.Mode.Window.Max = &n
+		}
+	}
+	var body ast.Body
+	if can.Codec == vocab.CodecOrWithoutBody && g.bool() {
+		body.Construction.Where = g.maybeExpr()
+	} else {
+		codec := g.name()
+		body.Codec, body.Construction = &codec, g.construction()
+	}
+	if can.Headers != vocab.HeadersNone {
+		for range g.int(2) {
+			body.Invoke = append(body.Invoke, ast.HeaderWrite{Name: &ast.StringLit{Value: "x-y"}, Value: g.leafNoText()})
+		}
+	}
+	if can.Batch == vocab.BatchForbidden || g.bool() {
+		return s, body, nil
+	}
+	return s, body, &ast.Batch{MaxMessages: g.uint(65_536), MaxSize: g.size()}
+}
+
+// leafNoText draws a leaf that is no string, which header values would check.
+func (g generator) leafNoText() ast.Expr {
+	e := g.leaf()
+	if _, text := e.(*ast.StringLit); text {
+		return &ast.NullLit{}
+	}
+	return e
+}
+
+func (g generator) client() *model.Client {
+	text := rapid.OneOf(rapid.Just("/etc/x.pem"), rapid.Just("/it's \"odd\"")).Draw(g.T, "file")
+	tls := []vocab.ConfigEntry{{Key: "tls_ca_file", Value: text}}
+	switch g.int(2) {
+	case 0:
+		return &model.Client{Name: g.own(), Type: vocab.ClientNATS, Config: append(tls, vocab.ConfigEntry{Key: "addr", Value: "tls://h:1,tls://h:2"})}
+	case 1:
+		low := uint32(g.int(8))
+		return &model.Client{Name: g.own(), Type: vocab.ClientRedis, Pool: &vocab.Pool{Min: low, Max: low + 1},
+			Config: []vocab.ConfigEntry{{Key: "addr", Value: "redis://h:1/2"}, {Key: "password", Value: "a'b\"c\n"}}}
+	}
+	return &model.Client{Name: g.own(), Type: vocab.ClientHTTP,
+		Config: []vocab.ConfigEntry{{Key: "endpoint", Value: "http://h:1"}, {Key: "timeout_ms", Value: "50"}}}
+}
+
+// entity draws a model of any kind.
+func (g generator) entity() model.Entity {
+	switch g.int(10) {
+	case 0:
+		return &model.Domain{Name: domainName.Draw(g.T, "domain")}
+	case 1:
+		s := &model.Schema{Schema: vocab.Schema{Name: g.own(), Fields: []vocab.Field{}}}
+		for _, n := range g.distinct(4) {
+			s.Fields = append(s.Fields, vocab.Field{Name: n.Text, Type: g.typ(3), Optional: g.bool(), Sensitive: g.bool()})
+		}
+		return s
+	case 2:
+		w := &model.WireSchema{Name: g.own(), Strict: g.bool(), Fields: []model.WireField{}}
+		for _, n := range g.distinct(4) {
+			w.Fields = append(w.Fields, model.WireField{Name: n.Text, Type: vocab.WireType(g.int(int(vocab.WireNull))), Optional: g.bool()})
+		}
+		return w
+	case 3:
+		c := &model.Codec{Name: g.own(), Wire: g.name(), Schema: g.name()}
+		if g.bool() {
+			c.RFC3339 = g.distinct(3)
+		}
+		return c
+	case 4:
+		return &model.Relay{Name: g.relay().Text, Schema: g.name(), Branch: g.branchUse(), Capacity: g.uint(1 << 20).Value}
+	case 5:
+		return g.client()
+	case 6:
+		return &model.VHost{Name: g.own(), Hostnames: rapid.SliceOfNDistinct(hostnames, 1, 3, rapid.ID[string]).Draw(g.T, "hosts")}
+	case 7:
+		return &model.Endpoint{Name: g.own(), VHost: g.name(), Path: "/" + rapid.StringMatching(`[a-z'"$%~.]{0,3}x`).Draw(g.T, "path")}
+	case 8:
+		i := &model.Ingestor{Name: g.own(), Source: g.source(), Decode: g.name(), Filter: g.maybeExpr(), Routes: g.routes(true),
+			GeneralError: ast.GeneralError(g.int(1))}
+		switch g.int(2) {
+		case 0:
+			i.Timestamp = &ast.Timestamp{Now: true}
+		case 1:
+			i.Timestamp = &ast.Timestamp{At: g.name()}
+		}
+		return i
+	case 9:
+		return &model.Junction{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), Filter: g.maybeExpr(), Branch: g.branchUse(), Routes: g.routes(false)}
+	}
+	e := &model.Emitter{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), Flush: g.flush(), OnError: g.messageError(),
+		GeneralError: ast.GeneralError(g.int(1))}
+	e.Sink, e.Body, e.Batch = g.sink()
+	return e
+}
