@@ -27,5 +27,9 @@ echo "$count fuzz targets, ${seconds}s each"
 for entry in "${targets[@]}"; do
 	read -r package target <<<"$entry"
 	echo "fuzz $package $target"
-	go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${seconds}s" -fuzzminimizetime 10s | tail -n 2
+	if ! output=$(go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${seconds}s" -fuzzminimizetime 10s 2>&1); then
+		echo "$output"
+		exit 1
+	fi
+	tail -n 1 <<<"$output"
 done
