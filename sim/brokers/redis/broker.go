@@ -145,7 +145,10 @@ func (s *session) run(ctx context.Context) {
 	for {
 		in, more, err := frames.Next()
 		switch {
-		case err != nil, more && !s.handle(in):
+		case err != nil:
+			return
+		case more && !s.handle(in):
+			s.flush(ctx)
 			return
 		case more:
 			continue
@@ -176,18 +179,12 @@ func (s *session) handle(in brokers.In) bool {
 	b := s.broker
 	switch in.Kind {
 	case frameConnect:
-		user, password := in.Text(), in.Text()
-		switch {
-		case b.loginsRefused.Holds(), b.password != "" && (password != b.password || user != b.user):
-			s.refuse(nil, replyWrongPass)
-			if b.password != "" && password == "" {
-				s.out.Bytes = s.out.Bytes[:0]
-				s.refuse(nil, replyNoAuth)
-			}
-		default:
-			s.loggedIn = true
-			s.reply(0)
+		if status := b.login(in.Text(), in.Text()); status != 0 {
+			s.refuse(nil, status)
+			break
 		}
+		s.loggedIn = true
+		s.reply(0)
 	case framePublish:
 		name := in.Blob()
 		channel := b.ledger.Channel(string(name))
@@ -196,6 +193,21 @@ func (s *session) handle(in brokers.In) bool {
 		return false
 	}
 	return !in.Bad
+}
+
+// login returns the refusal of credentials, or 0.
+func (b *Broker) login(user, password string) int {
+	switch {
+	case b.loginsRefused.Holds():
+		return replyWrongPass
+	case b.password == "":
+		return 0
+	case password == "":
+		return replyNoAuth
+	case password != b.password || user != b.user:
+		return replyWrongPass
+	}
+	return 0
 }
 
 func (s *session) publish(channel *brokers.Channel, payload []byte) bool {
@@ -215,7 +227,7 @@ func (s *session) publish(channel *brokers.Channel, payload []byte) bool {
 	}
 	if status != 0 {
 		s.refuse(channel, status)
-		return true
+		return status != replyBulk // after a protocol error the server hangs up
 	}
 	seq := b.ledger.Store(channel, s.id, brokers.Message{Payload: payload}) // K2
 	event := brokers.Event{Channel: channel, Seq: seq, Conn: s.id}
