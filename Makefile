@@ -16,7 +16,7 @@ SEEDS ?= 3
 NODES ?= 1,3
 TAGS ?= ~@slow
 JOB ?=
-FEATURES := go test ./features -count=1 -nodes=$(NODES) -tags='$(TAGS)' -job='$(JOB)' -artifacts=$(CURDIR)/$(CACHE)/artifacts
+FEATURES := go test ./features -count=1 -nodes=$(NODES) -tags='$(TAGS)' -artifacts=$(CURDIR)/$(CACHE)/artifacts
 
 .PHONY: help
 help: ## this list
@@ -51,13 +51,13 @@ sim: build ## determinism sample, corpus and acceptance in the simulated world
 	@mkdir -p $(CACHE)
 	bin/plexus-sim check --seeds 10
 	bin/plexus-sim corpus run
-	$(FEATURES) -world=sim -seeds=$(SEEDS) -skips=$(CURDIR)/$(CACHE)/skips-sim.txt -timeout 20m
+	$(FEATURES) -world=sim -seeds=$(SEEDS) -job='$(JOB)' -skips=$(CURDIR)/$(CACHE)/skips-sim.txt -timeout 20m
 	@cat $(CACHE)/skips-sim.txt
 
 .PHONY: local
 local: ## acceptance with real processes and servers on loopback
 	@mkdir -p $(CACHE)
-	$(FEATURES) -world=local -skips=$(CURDIR)/$(CACHE)/skips-local.txt -timeout 30m
+	$(FEATURES) -world=local -job='$(if $(JOB),$(JOB)-local)' -skips=$(CURDIR)/$(CACHE)/skips-local.txt -timeout 30m
 	@cat $(CACHE)/skips-local.txt
 
 .PHONY: crash-test
