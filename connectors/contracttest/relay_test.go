@@ -1,0 +1,69 @@
+package contracttest
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// relay stands between a driver and a real server, so that a step can break their
+// connections as a network would.
+type relay struct {
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func newRelay(t *testing.T, target string) *relay {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{listener: listener, target: target}
+	t.Cleanup(func() {
+		listener.Close()
+		r.drop()
+	})
+	go r.accept()
+	return r
+}
+
+func (r *relay) addr() string { return r.listener.Addr().String() }
+
+func (r *relay) accept() {
+	for {
+		in, err := r.listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", r.target)
+		if err != nil {
+			in.Close()
+			continue
+		}
+		r.mu.Lock()
+		r.conns = append(r.conns, in, out)
+		r.mu.Unlock()
+		go r.copy(in, out)
+		go r.copy(out, in)
+	}
+}
+
+func (r *relay) copy(to, from net.Conn) {
+	io.Copy(to, from)
+	to.Close()
+	from.Close()
+}
+
+// drop closes every connection.
+func (r *relay) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.conns {
+		c.Close()
+	}
+	r.conns = nil
+}
