@@ -52,7 +52,10 @@ for ((tries = 0; ; tries++)); do
 done
 cat "$log"
 
-bin/plexus exec -f examples/first-pipeline.nspl
+# A data directory from an earlier run holds the pipeline, and its domain runs.
+if ! bin/plexus --domain demo exec 'DESCRIBE DOMAIN' >/dev/null 2>&1; then
+	bin/plexus exec -f examples/first-pipeline.nspl
+fi
 cat <<'TEXT'
 
 The node runs. Random readings flow through a junction that filters and maps them;
