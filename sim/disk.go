@@ -89,6 +89,8 @@ const (
 	diskWiped
 )
 
+var diskNames = [...]string{"", "write", "sync", "sync fails", "flip", "crash", "wiped"}
+
 // newDisk returns a disk with the directories every machine has.
 func newDisk(h *Host) *Disk {
 	d := &Disk{host: h, profile: DiskDefault, now: newNames(), durable: newNames(), locks: map[string]*lock{}}

@@ -27,15 +27,15 @@ const (
 
 // Failure ends a run. Event and At name the place in its history.
 type Failure struct {
-	Kind    FailureKind
-	Oracle  string // the oracle's name, for FailureOracle
-	Message string
-	Task    string // "host/task", empty outside tasks
-	At      time.Duration
-	Event   uint64
-	Stack   string     // of the panicking task
-	Waiting []TaskInfo // every live task, for deadlocks, livelocks and leaks
-	Err     error      // the panic value, when it was an error
+	Kind    FailureKind   `json:"kind"`
+	Oracle  string        `json:"oracle,omitempty"` // the oracle's name, for FailureOracle
+	Message string        `json:"message"`
+	Task    string        `json:"task,omitempty"` // "host/task", empty outside tasks
+	At      time.Duration `json:"at"`
+	Event   uint64        `json:"event"`
+	Stack   string        `json:"stack,omitempty"`   // of the panicking task
+	Waiting []TaskInfo    `json:"waiting,omitempty"` // every live task, for deadlocks and livelocks
+	Err     error         `json:"-"`                 // the panic value, when it was an error
 }
 
 func (f *Failure) Error() string {

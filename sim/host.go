@@ -203,3 +203,5 @@ const (
 	processThaws
 	processStalls
 )
+
+var processNames = [...]string{"", "starts", "exits", "dies", "stops", "freezes", "thaws", "stalls"}

@@ -286,3 +286,5 @@ const (
 	netCut
 	netHeal
 )
+
+var netNames = [...]string{"", "connect", "refuse", "arrive", "close", "reset", "datagram", "drop", "cut", "heal"}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/bits"
 	"runtime"
 	"time"
@@ -44,11 +45,53 @@ type Record struct {
 	A, B  uint64
 }
 
+// Detail renders what A and B mean.
+func (r Record) Detail() string {
+	action := uint32(r.A >> 32)
+	object := uint32(r.A)
+	switch r.Kind {
+	case KindSpawn, KindTimer:
+		return fmt.Sprintf("host %d", r.A)
+	case KindRun:
+		return fmt.Sprintf("%d more runnable", r.A)
+	case KindUnpark:
+		return fmt.Sprintf("task %d", r.A)
+	case KindExit:
+		if r.A == 1 {
+			return "killed"
+		}
+		return "returned"
+	case KindLog:
+		return fmt.Sprintf("level %d message %016x", int64(r.A), r.B)
+	case KindNet:
+		return fmt.Sprintf("%s %d, %d", name(netNames[:], action), object, r.B)
+	case KindDisk:
+		return fmt.Sprintf("%s host %d, %d", name(diskNames[:], action), object, r.B)
+	case KindProcess:
+		return fmt.Sprintf("%s host %d, %d", name(processNames[:], action), object, r.B)
+	case KindFault:
+		return fmt.Sprintf("class %016x target %016x", r.A, r.B)
+	case KindMark:
+		return fmt.Sprintf("%d %d", r.A, r.B)
+	}
+	return ""
+}
+
+func name(names []string, i uint32) string {
+	if i < uint32(len(names)) {
+		return names[i]
+	}
+	return "unknown"
+}
+
 // Tracer receives a full trace. Name tells what a task or label number means,
 // before its first record.
 type Tracer interface {
 	Name(kind Kind, id uint32, name string)
 	Record(Record)
+	// Checkpoint gives the digest of everything recorded so far, after every 4,096
+	// events.
+	Checkpoint(digest uint64)
 }
 
 const (
@@ -93,6 +136,9 @@ func (s *Simulation) record(kind Kind, task uint32, a, b uint64) {
 	t.events++
 	if t.events%checkpointEvents == 0 {
 		t.checkpoints = append(t.checkpoints, t.digest)
+		if t.tracer != nil {
+			t.tracer.Checkpoint(t.digest)
+		}
 		s.watchdog.Reset(stuckAfter)
 	}
 	if t.events == t.breakAt {

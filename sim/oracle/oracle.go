@@ -1,0 +1,10 @@
+package oracle
+
+// Oracle checks one property. Its functions run outside every task, between
+// steps, and return what is wrong; numbers in the text do not count when failures
+// are compared.
+type Oracle struct {
+	Name       string
+	Continuous func() error
+	Quiet      func() error
+}
