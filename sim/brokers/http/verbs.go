@@ -9,17 +9,17 @@ import (
 // Verbs lists everything that can go wrong with this server.
 func (b *Broker) Verbs() []brokers.Verb {
 	return []brokers.Verb{
-		{Class: "http/throttle", Lasts: true, Apply: func(d time.Duration, _ int) { b.Throttle(d) }},
-		{Class: "http/fail", Lasts: true, Apply: func(d time.Duration, _ int) { b.FailRequests(d) }},
-		{Class: "http/unauthorized", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseCredentials(d) }},
-		{Class: "http/slow-accept", Lasts: true, Apply: func(d time.Duration, _ int) { b.AcceptSlowly(d) }},
-		{Class: "http/late-head", Lasts: true, Counts: true, Apply: b.AnswerLate},
-		{Class: "http/reject", Counts: true, Apply: func(_ time.Duration, n int) { b.Reject(n) }},
-		{Class: "http/redirect", Counts: true, Apply: func(_ time.Duration, n int) { b.Redirect(n) }},
-		{Class: "http/reset-after-body", Counts: true, Apply: func(_ time.Duration, n int) { b.ResetAfterBody(n) }},
-		{Class: "http/truncated-head", Counts: true, Apply: func(_ time.Duration, n int) { b.TruncateHeads(n) }},
-		{Class: "http/oversize-head", Counts: true, Apply: func(_ time.Duration, n int) { b.OversizeHeads(n) }},
-		{Class: "http/interim-head", Counts: true, Apply: func(_ time.Duration, n int) { b.SendInterimHeads(n) }},
+		{Class: "http/throttle", Lasts: true, Apply: func(d time.Duration, _ int) { b.Throttle(d) }, Heal: b.throttled.Stop},
+		{Class: "http/fail", Lasts: true, Apply: func(d time.Duration, _ int) { b.FailRequests(d) }, Heal: b.failing.Stop},
+		{Class: "http/unauthorized", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseCredentials(d) }, Heal: b.unauthorized.Stop},
+		{Class: "http/slow-accept", Lasts: true, Apply: func(d time.Duration, _ int) { b.AcceptSlowly(d) }, Heal: b.slow.Stop},
+		{Class: "http/late-head", Lasts: true, Counts: true, Apply: b.AnswerLate, Heal: b.late.Stop},
+		{Class: "http/reject", Counts: true, Apply: func(_ time.Duration, n int) { b.Reject(n) }, Heal: b.rejections.Stop},
+		{Class: "http/redirect", Counts: true, Apply: func(_ time.Duration, n int) { b.Redirect(n) }, Heal: b.redirects.Stop},
+		{Class: "http/reset-after-body", Counts: true, Apply: func(_ time.Duration, n int) { b.ResetAfterBody(n) }, Heal: b.resets.Stop},
+		{Class: "http/truncated-head", Counts: true, Apply: func(_ time.Duration, n int) { b.TruncateHeads(n) }, Heal: b.truncations.Stop},
+		{Class: "http/oversize-head", Counts: true, Apply: func(_ time.Duration, n int) { b.OversizeHeads(n) }, Heal: b.oversizes.Stop},
+		{Class: "http/interim-head", Counts: true, Apply: func(_ time.Duration, n int) { b.SendInterimHeads(n) }, Heal: b.interims.Stop},
 	}
 }
 

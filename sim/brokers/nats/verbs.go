@@ -30,16 +30,16 @@ func newFaults(now func() time.Duration) faults {
 func (b *Broker) Verbs() []brokers.Verb {
 	return []brokers.Verb{
 		{Class: "nats/drop-connections", Apply: func(time.Duration, int) { b.DropConnections() }},
-		{Class: "nats/refuse-logins", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseLogins(d) }},
-		{Class: "nats/silence", Lasts: true, Apply: func(d time.Duration, _ int) { b.Silence(d) }},
-		{Class: "nats/lose-answers", Counts: true, Apply: func(_ time.Duration, n int) { b.LoseAnswers(n) }},
-		{Class: "nats/no-responders", Lasts: true, Apply: func(d time.Duration, _ int) { b.NoResponders(d) }},
-		{Class: "nats/stream-error", Lasts: true, Apply: func(d time.Duration, _ int) { b.StreamError(d) }},
-		{Class: "nats/leader-change", Lasts: true, Apply: func(d time.Duration, _ int) { b.ChangeLeader(d) }},
+		{Class: "nats/refuse-logins", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseLogins(d) }, Heal: b.faults.loginsRefused.Stop},
+		{Class: "nats/silence", Lasts: true, Apply: func(d time.Duration, _ int) { b.Silence(d) }, Heal: b.endSilence},
+		{Class: "nats/lose-answers", Counts: true, Apply: func(_ time.Duration, n int) { b.LoseAnswers(n) }, Heal: b.faults.loseAnswers.Stop},
+		{Class: "nats/no-responders", Lasts: true, Apply: func(d time.Duration, _ int) { b.NoResponders(d) }, Heal: b.faults.noResponders.Stop},
+		{Class: "nats/stream-error", Lasts: true, Apply: func(d time.Duration, _ int) { b.StreamError(d) }, Heal: b.faults.streamError.Stop},
+		{Class: "nats/leader-change", Lasts: true, Apply: func(d time.Duration, _ int) { b.ChangeLeader(d) }, Heal: b.electLeader},
 		{Class: "nats/ack-wait-expiry", Apply: func(time.Duration, int) { b.ExpireAckWaits() }},
 		{Class: "nats/pull-expiry", Apply: func(time.Duration, int) { b.ExpirePulls() }},
 		{Class: "nats/forget-duplicates", Apply: func(time.Duration, int) { b.ForgetDuplicates() }},
-		{Class: "nats/slow-consumer", Counts: true, Apply: func(_ time.Duration, n int) { b.DropMessages(n) }},
+		{Class: "nats/slow-consumer", Counts: true, Apply: func(_ time.Duration, n int) { b.DropMessages(n) }, Heal: b.faults.drop.Stop},
 		{Class: "nats/recreate-consumers", Apply: func(time.Duration, int) { b.RecreateConsumers() }},
 	}
 }
@@ -57,11 +57,19 @@ func (b *Broker) RefuseLogins(d time.Duration) { b.faults.loginsRefused.Extend(d
 // Silence keeps everything the server has to say for a while.
 func (b *Broker) Silence(d time.Duration) {
 	b.faults.silent.Extend(d)
-	b.sim.After(b.faults.silent.Left(), func() {
-		for _, s := range b.sessions {
-			s.wake.Raise()
-		}
-	})
+	b.sim.After(b.faults.silent.Left(), b.speak)
+}
+
+func (b *Broker) endSilence() {
+	b.faults.silent.Stop()
+	b.speak()
+}
+
+// speak lets every session write what it kept.
+func (b *Broker) speak() {
+	for _, s := range b.sessions {
+		s.wake.Raise()
+	}
 }
 
 // LoseAnswers keeps the next answers to publishes and acknowledgements for good:
@@ -83,13 +91,21 @@ func (b *Broker) ChangeLeader(d time.Duration) {
 			c.endPulls(pullLeaderChange)
 		}
 	}
-	b.sim.After(b.faults.leaderless.Left(), func() {
-		for _, s := range b.streams {
-			for _, c := range s.consumers {
-				c.deliver()
-			}
+	b.sim.After(b.faults.leaderless.Left(), b.deliver)
+}
+
+func (b *Broker) electLeader() {
+	b.faults.leaderless.Stop()
+	b.deliver()
+}
+
+// deliver lets every consumer give what it kept.
+func (b *Broker) deliver() {
+	for _, s := range b.streams {
+		for _, c := range s.consumers {
+			c.deliver()
 		}
-	})
+	}
 }
 
 // ExpireAckWaits lets the acknowledgement wait of every pending message end now:

@@ -273,13 +273,13 @@ func StatusText(status uint16) string {
 func (b *Broker) Verbs() []brokers.Verb {
 	return []brokers.Verb{
 		{Class: "redis/drop-connections", Apply: func(time.Duration, int) { b.DropConnections() }},
-		{Class: "redis/refuse-logins", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseLogins(d) }},
-		{Class: "redis/silence", Lasts: true, Apply: func(d time.Duration, _ int) { b.Silence(d) }},
-		{Class: "redis/lose-answers", Counts: true, Apply: func(_ time.Duration, n int) { b.LoseAnswers(n) }},
-		{Class: "redis/failover", Lasts: true, Apply: func(d time.Duration, _ int) { b.Failover(d) }},
-		{Class: "redis/oom", Lasts: true, Apply: func(d time.Duration, _ int) { b.OutOfMemory(d) }},
-		{Class: "redis/loading", Lasts: true, Apply: func(d time.Duration, _ int) { b.Loading(d) }},
-		{Class: "redis/subscriber-gap", Counts: true, Apply: func(_ time.Duration, n int) { b.Swallow(n) }},
+		{Class: "redis/refuse-logins", Lasts: true, Apply: func(d time.Duration, _ int) { b.RefuseLogins(d) }, Heal: b.loginsRefused.Stop},
+		{Class: "redis/silence", Lasts: true, Apply: func(d time.Duration, _ int) { b.Silence(d) }, Heal: b.silent.Stop},
+		{Class: "redis/lose-answers", Counts: true, Apply: func(_ time.Duration, n int) { b.LoseAnswers(n) }, Heal: b.loseAnswers.Stop},
+		{Class: "redis/failover", Lasts: true, Apply: func(d time.Duration, _ int) { b.Failover(d) }, Heal: b.readOnly.Stop},
+		{Class: "redis/oom", Lasts: true, Apply: func(d time.Duration, _ int) { b.OutOfMemory(d) }, Heal: b.oom.Stop},
+		{Class: "redis/loading", Lasts: true, Apply: func(d time.Duration, _ int) { b.Loading(d) }, Heal: b.loading.Stop},
+		{Class: "redis/subscriber-gap", Counts: true, Apply: func(_ time.Duration, n int) { b.Swallow(n) }, Heal: b.swallow.Stop},
 	}
 }
 
