@@ -130,9 +130,6 @@ func (f *frame) record(layout *arrow.Schema, columns []vec, keep bitmap) arrow.R
 		rows = keep.count()
 		if rows != f.n {
 			positions = keep.appendPositions(f.scratch.int32s(rows)[:0])
-			if positions == nil {
-				positions = []int32{}
-			}
 		}
 	}
 	arrays := make([]arrow.Array, len(columns))

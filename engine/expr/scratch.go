@@ -57,9 +57,11 @@ func (s *Scratch) bytes(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), n)
 }
 
+// int32s returns n values of unspecified content, never nil: a nil list of rows
+// means all of them.
 func (s *Scratch) int32s(n int) []int32 {
 	if n == 0 {
-		return nil
+		return []int32{}
 	}
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(s.words((n+1)/2)))), n)
 }
