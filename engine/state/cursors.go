@@ -1,0 +1,254 @@
+package state
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"plexus/connectors/contract"
+	"plexus/primitives"
+	"plexus/primitives/invariant"
+)
+
+// Key names the state of one instance of a cursor source.
+type Key struct {
+	Domain   string
+	Ingestor string
+	Instance int
+}
+
+// Cursors keeps the states of cursor sources under one directory. One task at a
+// time uses a key.
+type Cursors struct {
+	world   primitives.World
+	dataDir string
+	lock    *primitives.Mutex
+	newest  map[Key]newest // may be forgotten at any time
+}
+
+// newest is what is known of the slots of a key.
+type newest struct {
+	number uint64
+	both   bool // both slots exist
+}
+
+// NewCursors returns the store in a data directory.
+func NewCursors(w primitives.World, dataDir string) *Cursors {
+	return &Cursors{world: w, dataDir: dataDir, lock: primitives.NewMutex(w), newest: map[Key]newest{}}
+}
+
+var tornSlot = invariant.Sometimes("a cursor state was recovered from its older slot")
+
+// Load returns the saved state of a key, false if none was ever saved.
+func (c *Cursors) Load(ctx context.Context, key Key) (contract.State, bool, error) {
+	var slots [2]slot
+	for i := range slots {
+		var err error
+		if slots[i], err = c.read(key, i); err != nil {
+			return contract.State{}, false, err
+		}
+	}
+	newer, older := slots[0], slots[1]
+	if !newer.valid || older.valid && older.number > newer.number {
+		newer, older = older, newer
+	}
+	switch {
+	case newer.valid:
+		tornSlot.HitIf(older.present && !older.valid)
+		return newer.state, true, c.remember(ctx, key, newest{newer.number, older.present})
+	case slots[1].present:
+		// The first save writes slot 0, then slot 1: it had finished slot 0.
+		return contract.State{}, false, &DamageError{File: c.path(key, 0)}
+	}
+	return contract.State{}, false, nil
+}
+
+// Save makes a state durable (S1).
+func (c *Cursors) Save(ctx context.Context, key Key, s contract.State) error {
+	last, err := c.last(ctx, key)
+	if err != nil {
+		return err
+	}
+	number := last.number + 1
+	encoded := encodeSlot(number, s)
+	if last.both {
+		err = c.write(key, int(number%2), encoded)
+	} else {
+		err = c.first(key, encoded)
+	}
+	if err != nil {
+		return fmt.Errorf("save state of ingestor '%s' in domain '%s': %w", key.Ingestor, key.Domain, err)
+	}
+	return c.remember(ctx, key, newest{number, true})
+}
+
+// Delete forgets a key.
+func (c *Cursors) Delete(ctx context.Context, key Key) error {
+	if err := c.lock.Lock(ctx); err != nil {
+		return err
+	}
+	delete(c.newest, key)
+	c.lock.Unlock()
+	removed := false
+	// Slot 1 goes first: what is left after a crash is a first save that did not
+	// finish, or slot 0, which is the state before the delete.
+	for i := 1; i >= 0; i-- {
+		switch err := c.world.Files().Remove(c.path(key, i)); {
+		case err == nil:
+			removed = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("delete state: %w", err)
+		}
+	}
+	if !removed {
+		return nil
+	}
+	return c.world.Files().SyncDir(c.directory(key))
+}
+
+// last returns what is known of the slots, reading them if nothing is.
+func (c *Cursors) last(ctx context.Context, key Key) (newest, error) {
+	for read := false; ; read = true {
+		if err := c.lock.Lock(ctx); err != nil {
+			return newest{}, err
+		}
+		last, known := c.newest[key]
+		c.lock.Unlock()
+		if known || read {
+			return last, nil
+		}
+		if _, _, err := c.Load(ctx, key); err != nil {
+			return newest{}, err
+		}
+	}
+}
+
+func (c *Cursors) remember(ctx context.Context, key Key, n newest) error {
+	if err := c.lock.Lock(ctx); err != nil {
+		return err
+	}
+	c.newest[key] = n
+	c.lock.Unlock()
+	return nil
+}
+
+// first writes both slots, so that from now on one bad slot is never the whole.
+func (c *Cursors) first(key Key, encoded []byte) error {
+	files := c.world.Files()
+	if err := files.MkdirAll(c.directory(key)); err != nil {
+		return err
+	}
+	for i := range 2 {
+		if err := c.write(key, i, encoded); err != nil {
+			return err
+		}
+		if err := files.SyncDir(c.directory(key)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(files.SyncDir(c.dataDir+"/"+directory), files.SyncDir(c.dataDir))
+}
+
+// directory holds the states, one directory per domain below it.
+const directory = "state"
+
+func (c *Cursors) directory(key Key) string { return c.dataDir + "/" + directory + "/" + key.Domain }
+
+func (c *Cursors) path(key Key, i int) string {
+	return c.directory(key) + "/" + key.Ingestor + "-" + strconv.Itoa(key.Instance) + "." + strconv.Itoa(i)
+}
+
+func (c *Cursors) write(key Key, i int, b []byte) error {
+	file, err := c.world.Files().Create(c.path(key, i), false)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Append(b); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := file.Sync(); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return file.Close()
+}
+
+func (c *Cursors) read(key Key, i int) (slot, error) {
+	file, err := c.world.Files().Open(c.path(key, i))
+	if errors.Is(err, fs.ErrNotExist) {
+		return slot{}, nil
+	}
+	if err != nil {
+		return slot{}, fmt.Errorf("read state: %w", err)
+	}
+	b, err := readAll(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return slot{}, fmt.Errorf("read state %s: %w", c.path(key, i), err)
+	}
+	return decodeSlot(b), nil
+}
+
+// slotBytesMax bounds what is read of a slot.
+const slotBytesMax = contract.StateBytesMax + 4096
+
+func readAll(file primitives.File) ([]byte, error) {
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, min(size, slotBytesMax))
+	n, err := file.ReadAt(b, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], err
+}
+
+// slot is the content of one file:
+//
+//	crc:u32le  number:u64le  version:u16le  connectorLength:u16le  connector  bytes
+//
+// The checksum covers everything behind it.
+type slot struct {
+	present bool // the file exists
+	valid   bool
+	number  uint64
+	state   contract.State
+}
+
+const slotHeaderBytes = 4 + 8 + 2 + 2
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func encodeSlot(number uint64, s contract.State) []byte {
+	b := make([]byte, 4, slotHeaderBytes+len(s.Connector)+len(s.Bytes))
+	b = binary.LittleEndian.AppendUint64(b, number)
+	b = binary.LittleEndian.AppendUint16(b, s.Version)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(s.Connector)))
+	b = append(b, s.Connector...)
+	b = append(b, s.Bytes...)
+	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+	return b
+}
+
+func decodeSlot(b []byte) slot {
+	s := slot{present: true}
+	if len(b) < slotHeaderBytes || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) {
+		return s
+	}
+	rest := b[slotHeaderBytes:]
+	length := int(binary.LittleEndian.Uint16(b[14:]))
+	if length > len(rest) {
+		return s
+	}
+	s.valid = true
+	s.number = binary.LittleEndian.Uint64(b[4:])
+	s.state = contract.State{
+		Connector: string(rest[:length]), Version: binary.LittleEndian.Uint16(b[12:]), Bytes: rest[length:],
+	}
+	return s
+}

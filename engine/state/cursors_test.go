@@ -1,0 +1,97 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"plexus/connectors/contract"
+	"plexus/primitives"
+	"plexus/sim"
+)
+
+var testKey = Key{Domain: "d", Ingestor: "i"}
+
+func testState(n int) contract.State {
+	return contract.State{Connector: "TEST", Version: 1, Bytes: fmt.Appendf(nil, "state %d", n)}
+}
+
+func number(s contract.State) (n int) {
+	_, _ = fmt.Sscanf(string(s.Bytes), "state %d", &n)
+	return n
+}
+
+// A crash of the machine at any moment keeps what Save confirmed (S1, S2).
+func TestCursorsSurviveCrashes(t *testing.T) {
+	for seed := range uint64(60) {
+		crashOnce(t, seed)
+	}
+}
+
+func crashOnce(t *testing.T, seed uint64) {
+	s := sim.New(sim.Options{Seed: seed})
+	defer s.Close()
+	h := s.Host("node-1")
+	confirmed, begun := 0, 0
+	h.Start("saver", func(ctx context.Context, w primitives.World) {
+		if err := errors.Join(w.Files().MkdirAll("data"), w.Files().SyncDir(".")); err != nil {
+			t.Error(err)
+		}
+		c := NewCursors(w, "data")
+		for n := 1; n < 200; n++ {
+			begun = n
+			if err := c.Save(ctx, testKey, testState(n)); err != nil {
+				return
+			}
+			confirmed = n
+		}
+	})
+	s.RunUntil(func() bool { return confirmed >= int(seed%7) }, time.Minute)
+	h.Crash()
+	s.Do("check", func() {
+		got, found, err := NewCursors(h.World(), "data").Load(context.Background(), testKey)
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		if n := number(got); found != (n > 0) || n < confirmed || n > begun {
+			t.Errorf("seed %d: loaded %d, confirmed %d, begun %d", seed, n, confirmed, begun)
+		}
+	}, time.Minute)
+}
+
+func TestCursorsNameDamage(t *testing.T) {
+	s := sim.New(sim.Options{Seed: 1})
+	defer s.Close()
+	h := s.Host("node-1")
+	ctx := context.Background()
+	s.Do("save", func() {
+		c := NewCursors(h.World(), "data")
+		for n := 1; n < 4; n++ {
+			if err := c.Save(ctx, testKey, testState(n)); err != nil {
+				t.Error(err)
+			}
+		}
+	}, time.Minute)
+	h.Disk().Damage("data/state/d/i-0.1", 20, 2)
+	s.Do("one slot", func() {
+		if got, found, err := NewCursors(h.World(), "data").Load(ctx, testKey); err != nil || !found || number(got) != 2 {
+			t.Errorf("loaded %v %v %v", got, found, err)
+		}
+	}, time.Minute)
+	h.Disk().Damage("data/state/d/i-0.0", 20, 2)
+	s.Do("both slots", func() {
+		c := NewCursors(h.World(), "data")
+		var damage *DamageError
+		if _, _, err := c.Load(ctx, testKey); !errors.As(err, &damage) {
+			t.Errorf("got %v", err)
+		}
+		if err := c.Delete(ctx, testKey); err != nil {
+			t.Error(err)
+		}
+		if _, found, err := c.Load(ctx, testKey); err != nil || found {
+			t.Errorf("after delete: %v %v", found, err)
+		}
+	}, time.Minute)
+}
