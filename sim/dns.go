@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"net/netip"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"plexus/primitives"
 	"plexus/primitives/dns"
+	"plexus/primitives/invariant"
 )
 
 // Resolver implements primitives.World: the node resolver, configured at the
@@ -125,13 +125,9 @@ func (a *Authority) Asked(name string) int {
 // serve is the name server's program.
 func (a *Authority) serve(ctx context.Context, w primitives.World) {
 	packets, err := w.Net().ListenPacket(a.address())
-	if err != nil {
-		panic(fmt.Errorf("name server: %w", err))
-	}
+	invariant.Thatf(err == nil, "the name server: %v", err)
 	listener, err := w.Net().Listen(a.address())
-	if err != nil {
-		panic(fmt.Errorf("name server: %w", err))
-	}
+	invariant.Thatf(err == nil, "the name server: %v", err)
 	w.Tasks().Go("tcp", func() {
 		for {
 			c, err := listener.Accept()
@@ -227,9 +223,7 @@ func (a *Authority) reply(question []byte, datagram bool) [][]byte {
 		}
 	}
 	packed, err := m.Pack()
-	if err != nil {
-		panic(fmt.Errorf("name server: %w", err))
-	}
+	invariant.Thatf(err == nil, "the name server: %v", err)
 	if trouble != TroubleWrongID {
 		return [][]byte{packed}
 	}

@@ -1,15 +1,10 @@
 package sim
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
-	"os"
-	"runtime"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"plexus/primitives/invariant"
@@ -43,19 +38,14 @@ type Simulation struct {
 	network Network
 	dns     *Authority // once it is asked for
 
-	watchdog *time.Timer
+	lifetime lifetime
 	entropy  Stream // of code that runs outside every host
-	osReader io.Reader
 	closed   bool
 }
-
-// oneAtATime is held while a simulation exists (see the package comment).
-var oneAtATime sync.Mutex
 
 // New starts a simulation. It waits until an earlier one of this process is
 // closed, and must be closed itself.
 func New(o Options) *Simulation {
-	oneAtATime.Lock()
 	if o.Epoch.IsZero() {
 		o.Epoch = epochDefault
 	}
@@ -65,27 +55,15 @@ func New(o Options) *Simulation {
 	if o.Strategy == StrategyDrawn {
 		o.Strategy = drawStrategy(NewStream(o.Seed, "strategy"))
 	}
-	s := &Simulation{opts: o, osReader: rand.Reader}
+	s := &Simulation{opts: o}
 	s.runnable.init(o.Seed, o.Strategy, o.ExpectedSteps)
 	s.picks.init(o.Seed, "select")
 	s.entropy.init(o.Seed, "outside")
-	s.watchdog = time.AfterFunc(stuckAfter, s.stuck)
-	s.watchdog.Stop()
+	s.lifetime.begin(s)
 	s.trace.init(&o)
 	s.network.init(s)
 	s.driver = s.Host("driver", netip.AddrFrom4([4]byte{10, 255, 255, 1}))
-	rand.Reader = seededReader{s}
 	return s
-}
-
-// seededReader is crypto/rand.Reader during a run: the entropy of whoever reads.
-type seededReader struct{ s *Simulation }
-
-func (r seededReader) Read(p []byte) (int, error) {
-	if t := r.s.current; t != nil {
-		return t.process.entropy.Read(p)
-	}
-	return r.s.entropy.Read(p)
 }
 
 // Close unwinds every task and ends the simulation. It is idempotent (S5).
@@ -94,7 +72,6 @@ func (s *Simulation) Close() {
 		return
 	}
 	s.closed = true
-	s.watchdog.Stop()
 	for _, h := range s.hosts {
 		if h.process != nil {
 			h.process.end(endKilled)
@@ -104,8 +81,7 @@ func (s *Simulation) Close() {
 		t.stop()
 	}
 	s.idle = nil
-	rand.Reader = s.osReader
-	oneAtATime.Unlock()
+	s.lifetime.end()
 }
 
 // Seed returns the seed.
@@ -240,8 +216,8 @@ func (s *Simulation) Do(name string, f func(), bound time.Duration) error {
 func (s *Simulation) loop(until int64, cond func() bool) (idle bool) {
 	invariant.That(s.current == nil, "a task runs the simulation it is part of")
 	invariant.That(!s.closed, "a closed simulation runs")
-	s.watchdog.Reset(stuckAfter)
-	defer s.watchdog.Stop()
+	s.lifetime.running()
+	defer s.lifetime.paused()
 	for s.failure == nil {
 		if cond != nil && cond() {
 			return false
@@ -354,13 +330,4 @@ func (s *Simulation) Live() []TaskInfo {
 		}
 	}
 	return out
-}
-
-// stuck runs in real time: some task computes or blocks natively and never comes
-// back. No report can be made from here but the stacks.
-func (s *Simulation) stuck() {
-	buf := make([]byte, 4<<20)
-	buf = buf[:runtime.Stack(buf, true)]
-	fmt.Fprintf(os.Stderr, "simulation of seed %d: no progress for %v of real time\n%s", s.opts.Seed, stuckAfter, buf)
-	os.Exit(5)
 }

@@ -36,6 +36,7 @@ type conn struct {
 	local, remote netip.AddrPort
 	in, out       *half
 	closed        bool
+	abrupt        bool        // Close sends a reset
 	gone          bool        // its machine lost power: nothing answers for it
 	err           error       // the connection was reset or given up
 	dialing       *connection // while it is not established
@@ -443,7 +444,7 @@ func (c *conn) shut() {
 	c.closed = true
 	if c.err == nil {
 		switch {
-		case c.in.arrived > c.in.read:
+		case c.in.arrived > c.in.read, c.abrupt:
 			c.out.push(nil, endReset)
 		case c.out.end == endNone:
 			c.out.push(nil, endFin)
@@ -470,6 +471,13 @@ func (c *conn) describe() string {
 }
 
 func (c *conn) slot() *int { return &c.place }
+
+// SetLinger says what Close does, as for net.TCPConn: 0 resets the connection.
+// Other values change nothing.
+func (c *conn) SetLinger(seconds int) error {
+	c.abrupt = seconds == 0
+	return nil
+}
 
 // LocalAddr implements net.Conn.
 func (c *conn) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(c.local) }

@@ -195,33 +195,15 @@ const spinMax = 64
 // caller is another goroutine.
 func (s *Simulation) running() *task {
 	t := s.current
-	if t == nil {
-		panic(invariant.Violation{What: "a blocking primitives call outside every task"})
-	}
+	invariant.That(t != nil, "a blocking primitives call outside every task")
 	if t.process.dead || t.killed {
 		runtime.Goexit() // S2: nothing of a dead process goes on
 	}
 	s.guards++
 	if s.opts.Guard || s.guards&0xfff == 0 {
-		if id := goroutineID(); id != t.gid {
-			panic(invariant.Violation{What: "a primitives call from a goroutine that is no task"})
-		}
+		invariant.That(goroutineID() == t.gid, "a primitives call from a goroutine that is no task")
 	}
 	return t
-}
-
-// goroutineID reads the number in the first line of the goroutine's stack.
-func goroutineID() uint64 {
-	var buf [40]byte
-	n := runtime.Stack(buf[:], false)
-	var id uint64
-	for _, c := range buf[len("goroutine "):n] {
-		if c < '0' || c > '9' {
-			break
-		}
-		id = 10*id + uint64(c-'0')
-	}
-	return id
 }
 
 // unwind ends a task of a dead process: its deferred functions run, against

@@ -139,7 +139,7 @@ func (s *Simulation) record(kind Kind, task uint32, a, b uint64) {
 		if t.tracer != nil {
 			t.tracer.Checkpoint(t.digest)
 		}
-		s.watchdog.Reset(stuckAfter)
+		s.lifetime.running()
 	}
 	if t.events == t.breakAt {
 		runtime.Breakpoint()

@@ -97,8 +97,8 @@ func (r *Run) phases(c *fault.Controller, quiet time.Duration) {
 		return
 	}
 	r.over = true
-	rest := c.Heal()
-	if r.Sim.Run(max(rest, 0)+quiet) != nil {
+	c.Heal()
+	if r.Sim.Run(quiet) != nil {
 		return
 	}
 	for _, o := range r.oracles {

@@ -6,8 +6,7 @@ import (
 	"plexus/sim/brokers"
 )
 
-// Broker aims faults at the model of an external system. The conditions it makes
-// end by themselves.
+// Broker aims faults at the model of an external system.
 func Broker(name string, verbs []brokers.Verb) Injector { return &broker{name, verbs} }
 
 type broker struct {
@@ -43,4 +42,13 @@ func (b *broker) Apply(e Entry) bool {
 }
 
 // Heal implements Injector.
-func (b *broker) Heal(Entry) {}
+func (b *broker) Heal(e Entry) {
+	for _, v := range b.verbs {
+		if v.Class == string(e.Class) && v.Heal != nil {
+			v.Heal()
+		}
+	}
+}
+
+// HealAll implements Injector.
+func (b *broker) HealAll() { brokers.HealAll(b.verbs) }

@@ -18,22 +18,24 @@ type Injector interface {
 	Apply(Entry) bool
 	// Heal ends an entry that lasts.
 	Heal(Entry)
+	// HealAll ends everything, counts of things that still would go wrong included.
+	HealAll()
 }
 
 // Controller applies a plan.
 type Controller struct {
 	sim       *sim.Simulation
 	nodes     []*sim.Host
+	all       []Injector
 	injectors map[string]Injector // by the target of their kinds
 	active    []Entry
-	started   []time.Duration // when each active entry began
 	fired     map[Class]int
 	over      bool
 }
 
 // Start arms every entry of the plan, relative to now.
 func Start(s *sim.Simulation, plan Plan, nodes []*sim.Host, injectors ...Injector) *Controller {
-	c := &Controller{sim: s, nodes: nodes, injectors: map[string]Injector{}, fired: map[Class]int{}}
+	c := &Controller{sim: s, nodes: nodes, all: injectors, injectors: map[string]Injector{}, fired: map[Class]int{}}
 	for _, in := range injectors {
 		for _, k := range in.Kinds() {
 			c.injectors[k.Target] = in
@@ -65,7 +67,6 @@ func (c *Controller) begin(e Entry) {
 	c.fired[e.Class]++
 	if e.For > 0 {
 		c.active = append(c.active, e)
-		c.started = append(c.started, c.sim.Elapsed())
 		c.sim.After(e.For, func() { c.finish(e) })
 	}
 }
@@ -78,7 +79,6 @@ func (c *Controller) finish(e Entry) {
 		return
 	}
 	c.active = slices.Delete(c.active, i, i+1)
-	c.started = slices.Delete(c.started, i, i+1)
 	c.sim.Fault(number("end "+string(e.Class)), number(e.Target+e.Other))
 	c.heal(e)
 	for _, o := range c.active {
@@ -89,16 +89,14 @@ func (c *Controller) finish(e Entry) {
 }
 
 // Heal ends every fault, starts every node that is down, and ignores the rest of
-// the plan. It returns how long the conditions of brokers still last, which end
-// by themselves.
-func (c *Controller) Heal() (rest time.Duration) {
+// the plan.
+func (c *Controller) Heal() {
 	c.over = true
 	for len(c.active) > 0 {
-		e := c.active[0]
-		if c.injectors[e.Target] != nil {
-			rest = max(rest, c.started[0]+e.For-c.sim.Elapsed())
-		}
-		c.finish(e)
+		c.finish(c.active[0])
+	}
+	for _, in := range c.all {
+		in.HealAll()
 	}
 	c.sim.Network().HealAll()
 	c.sim.DNS().Heal()
@@ -109,7 +107,6 @@ func (c *Controller) Heal() (rest time.Duration) {
 		h.Thaw()
 		c.start(h)
 	}
-	return rest
 }
 
 func (c *Controller) start(h *sim.Host) {

@@ -58,6 +58,7 @@ func register(flaw registerFlaw) campaign.Scenario {
 			r.Name(h.Name())
 			history := oracle.NewHistory(2 * time.Second)
 			c := &registerClients{sim: r.Sim, w: client.World(), history: history}
+			c.ctx, _ = primitives.WithCancel(context.Background(), c.w)
 			workload.Clients(r.Sim, client, 4, 400*time.Millisecond, r.Over, c.step)
 			r.Hold(history.Linearizable())
 		},
@@ -223,6 +224,7 @@ func (s *registerServer) replay(log primitives.File) error {
 type registerClients struct {
 	sim     *sim.Simulation
 	w       primitives.World
+	ctx     context.Context
 	history *oracle.History
 	next    uint64
 }
@@ -249,11 +251,11 @@ var errRefused = errors.New("refused")
 
 func (c *registerClients) ask(key byte, write bool, value uint64) (uint64, error) {
 	by := c.w.Clock().Now().Add(registerBound)
-	addrs, err := c.w.Resolver().Lookup(context.Background(), "register", by)
+	addrs, err := c.w.Resolver().Lookup(c.ctx, "register", by)
 	if err != nil {
 		return 0, err
 	}
-	conn, err := c.w.Net().Dial(context.Background(), netip.AddrPortFrom(addrs[0], registerPort), by)
+	conn, err := c.w.Net().Dial(c.ctx, netip.AddrPortFrom(addrs[0], registerPort), by)
 	if err != nil {
 		return 0, err
 	}
