@@ -136,7 +136,7 @@ func floatTo(f float64, to vocab.Kind) (Literal, bool) {
 		return Literal{Float: float64(float32(f))}, true
 	case to == vocab.F64:
 		return Literal{Float: f}, true
-	case f > -0x1p63-1 && f < 0x1p63: // NaN is neither
+	case f >= -0x1p63 && f < 0x1p63: // NaN is neither
 		return signedTo(int64(f), to)
 	case f >= 0x1p63 && f < 0x1p64 && to == vocab.U64:
 		return Literal{Uint: uint64(f)}, true
