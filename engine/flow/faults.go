@@ -226,7 +226,7 @@ func (m *MessageErrors) report(faults []RowFault, cause string) {
 
 // errorScope builds the error.* columns of the faults.
 func errorScope(u *Unit, faults []RowFault) arrow.RecordBatch {
-	layout := batch.ArrowSchema(ErrorScope)
+	layout := batch.ArrowSchema(vocab.ErrorScope())
 	b := array.NewRecordBuilder(u.Context.Memory, layout)
 	defer b.Release()
 	for _, f := range faults {
@@ -248,17 +248,6 @@ func errorScope(u *Unit, faults []RowFault) arrow.RecordBatch {
 	}
 	return b.NewRecordBatch()
 }
-
-// ErrorScope is the schema of error.*.
-var ErrorScope = &vocab.Schema{Name: "error", Fields: []vocab.Field{
-	{Name: "reference", Type: vocab.Scalar(vocab.String)},
-	{Name: "code", Type: vocab.Scalar(vocab.String)},
-	{Name: "operation", Type: vocab.Scalar(vocab.String)},
-	{Name: "operation_index", Type: vocab.Scalar(vocab.U32), Optional: true},
-	{Name: "fields", Type: vocab.VecOf(vocab.Scalar(vocab.String))},
-	{Name: "message", Type: vocab.Scalar(vocab.String)},
-	{Name: "occurred_at", Type: vocab.Scalar(vocab.Datetime)},
-}}
 
 // nullBatch returns n rows without a value.
 func nullBatch(u *Unit, layout *arrow.Schema, n int) arrow.RecordBatch {

@@ -37,6 +37,7 @@ type processor struct {
 	collectors []*collector
 	routes     []*route
 	scratch    *expr.Scratch
+	closed     bool               // the lane gives nothing more
 	touchAt    primitives.Instant // next keepalive; Never while nothing is held
 }
 
@@ -84,11 +85,11 @@ func (p *processor) wait(ctx context.Context, ready bool, now primitives.Instant
 	cases := [4]primitives.Case{
 		p.commands.OnRecv(&command),
 		p.wake.OnRaise(),
-		primitives.AtCase(p.d.world, min(p.deadline(), p.touchAt)),
+		primitives.AtCase(p.d.world, min(p.deadline(ready), p.touchAt)),
 	}
-	if ready && p.lane != nil {
+	if ready && p.lane != nil && !p.closed {
 		cases[3] = p.lane.OnTake(&delivery)
-	} else if ready {
+	} else if ready && p.lane == nil {
 		cases[3] = p.groups.OnRecv(&g)
 	}
 	fired, err := primitives.Select(ctx, p.d.world, cases[:]...)
@@ -97,6 +98,8 @@ func (p *processor) wait(ctx context.Context, ready bool, now primitives.Instant
 		return err
 	case fired == 0:
 		command()
+	case fired == 3 && p.lane != nil && delivery.Carrier == nil:
+		p.closed = true
 	case fired == 3 && p.lane != nil:
 		p.lane.Took()
 		p.accept(delivery)
@@ -302,8 +305,9 @@ func (d *Domain) failParts(operator observe.Endpoint, parts []*Carrier, err erro
 }
 
 // deadline is when the next flush or release is due. Buffers behind a waiting
-// dispatch are woken by its admission instead.
-func (p *processor) deadline() primitives.Instant {
+// dispatch, and collectors while one stops the input, are woken by its admission
+// instead.
+func (p *processor) deadline(ready bool) primitives.Instant {
 	at := primitives.Never
 	p.buffers(func(b *buffer, o *outlet) {
 		if !o.busy.Load() {
@@ -311,7 +315,9 @@ func (p *processor) deadline() primitives.Instant {
 		}
 	})
 	for _, c := range p.collectors {
-		at = min(at, p.dueAt(&c.buffer))
+		if ready {
+			at = min(at, p.dueAt(&c.buffer))
+		}
 	}
 	return at
 }
