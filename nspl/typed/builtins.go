@@ -41,7 +41,8 @@ const (
 	datetime
 )
 
-// fallible says when a call can fail a row.
+// fallible says when a call can fail a row. What builds text can: a batch holds
+// only so many bytes in one column. What returns a part of its argument cannot.
 type fallible uint8
 
 const (
@@ -75,12 +76,12 @@ var builtins = []function{
 	{name: "clamp", params: []param{ordered, sameAs1, sameAs1}, fails: always},
 	{name: "leak_sensitive", params: []param{anyType}},
 	{name: "now", result: datetime, volatile: Stable},
-	{name: "uuid_v4", result: texts, volatile: Volatile},
+	{name: "uuid_v4", result: texts, volatile: Volatile, fails: always},
 	{name: "uuid_v7", result: texts, volatile: Volatile, fails: always},
 
-	{name: "lower", params: []param{text}, result: texts},
-	{name: "upper", params: []param{text}, result: texts},
-	{name: "initcap", params: []param{text}, result: texts},
+	{name: "lower", params: []param{text}, result: texts, fails: always},
+	{name: "upper", params: []param{text}, result: texts, fails: always},
+	{name: "initcap", params: []param{text}, result: texts, fails: always},
 	{name: "trim", params: []param{text}, result: texts},
 	{name: "ltrim", params: []param{text}, result: texts},
 	{name: "rtrim", params: []param{text}, result: texts},
@@ -95,14 +96,14 @@ var builtins = []function{
 	{name: "concat_ws", params: []param{text, text}, repeats: true, result: texts, fails: always},
 	{name: "repeat", params: []param{text, integer}, result: texts, fails: always},
 	{name: "replace", params: []param{text, text, text}, result: texts, fails: always},
-	{name: "reverse", params: []param{text}, result: texts},
-	{name: "translate", params: []param{text, text, text}, result: texts},
+	{name: "reverse", params: []param{text}, result: texts, fails: always},
+	{name: "translate", params: []param{text, text, text}, result: texts, fails: always},
 	{name: "lpad", params: []param{text, integer, text}, result: texts, fails: always},
 	{name: "rpad", params: []param{text, integer, text}, result: texts, fails: always},
 	{name: "split_part", params: []param{text, text, integer}, result: texts},
 	{name: "strpos", params: []param{text, text}, result: int64s},
-	{name: "to_hex", params: []param{integer}, result: texts},
-	{name: "md5", params: []param{text}, result: texts},
+	{name: "to_hex", params: []param{integer}, result: texts, fails: always},
+	{name: "md5", params: []param{text}, result: texts, fails: always},
 	{name: "contains", params: []param{text, text}, result: boolean},
 	{name: "starts_with", params: []param{text, text}, result: boolean},
 	{name: "ends_with", params: []param{text, text}, result: boolean},
@@ -115,7 +116,7 @@ var builtins = []function{
 	{name: "sign", params: []param{number}, fails: ifFloat},
 
 	// One value per message of the source, so shared but never folded.
-	{name: readHeader, params: []param{text}, result: texts, nulls: nullAlways, volatile: Stable},
+	{name: readHeader, params: []param{text}, result: texts, nulls: nullAlways, volatile: Stable, fails: always},
 }
 
 const (

@@ -23,7 +23,11 @@ func castable(from, to vocab.Kind) bool {
 // castFails reports whether a cast between castable kinds can fail for a value.
 func castFails(from, to vocab.Kind) bool {
 	switch {
-	case from == to, to == vocab.String, from == vocab.Bool, to == vocab.Bool && from != vocab.String, to.Float() && from != vocab.String:
+	case from == to:
+		return false
+	case to == vocab.String: // builds text, and a column holds only so much
+		return true
+	case from == vocab.Bool, to == vocab.Bool && from != vocab.String, to.Float() && from != vocab.String:
 		return false
 	case from.Integer() && to.Integer():
 		return !widens(from, to)

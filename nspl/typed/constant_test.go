@@ -79,7 +79,7 @@ func TestCastTable(t *testing.T) {
 			if castable(from, to) != castable(to, from) {
 				t.Errorf("%s and %s are castable one way only", from, to)
 			}
-			if from == to && castFails(from, to) || to == vocab.String && castFails(from, to) {
+			if from == to && castFails(from, to) {
 				t.Errorf("%s to %s cannot fail", from, to)
 			}
 		}

@@ -10,7 +10,8 @@ import (
 type Env struct {
 	// Place is how messages call the context. Filters and texts are called by the
 	// clause, "FILTER WHERE" or "PATH"; constructions and error records by what
-	// they belong to, "junction", to which " SET" or " WHERE" is added.
+	// they belong to, "junction" or "ON MESSAGE ERROR", to which " SET" or " WHERE"
+	// is added.
 	Place string
 	// Span is where a fault of a whole clause points, such as a required field
 	// that no SET mentions.
@@ -61,7 +62,7 @@ func CheckConstruction(k ast.Construction, output *vocab.Schema, env Env) (Const
 func CheckErrorRecord(set []ast.Assign, record *vocab.Schema, env Env) (Construction, ast.Diagnostics) {
 	w := &workingMessage{output: record, set: make([]bool, len(record.Fields))}
 	c := &checker{env: env, scopes: errorScopes{w}}
-	c.env.Place = env.Place + " error SET"
+	c.env.Place = env.Place + " SET"
 	t := Construction{Output: record, Steps: c.assignments(set, w)}
 	c.finalize(w)
 	return t, c.found
