@@ -14,7 +14,7 @@ type relay struct {
 	target   string
 
 	mu    sync.Mutex
-	conns []net.Conn
+	conns map[net.Conn]bool // both sides of every open connection
 }
 
 func newRelay(t *testing.T, target string) *relay {
@@ -22,7 +22,7 @@ func newRelay(t *testing.T, target string) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &relay{listener: listener, target: target}
+	r := &relay{listener: listener, target: target, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() {
 		listener.Close()
 		r.drop()
@@ -45,7 +45,7 @@ func (r *relay) accept() {
 			continue
 		}
 		r.mu.Lock()
-		r.conns = append(r.conns, in, out)
+		r.conns[in], r.conns[out] = true, true
 		r.mu.Unlock()
 		go r.copy(in, out)
 		go r.copy(out, in)
@@ -56,14 +56,24 @@ func (r *relay) copy(to, from net.Conn) {
 	io.Copy(to, from)
 	to.Close()
 	from.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.conns, to)
+	delete(r.conns, from)
+}
+
+// open returns the number of open connections.
+func (r *relay) open() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.conns) / 2
 }
 
 // drop closes every connection.
 func (r *relay) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range r.conns {
+	for c := range r.conns {
 		c.Close()
 	}
-	r.conns = nil
 }
