@@ -13,14 +13,14 @@ const (
 
 // special returns the position at or after i of the next byte that ends or
 // interrupts a string: a quote, a backslash or a control. beyond collects the
-// bytes before it, whose high bits tell whether they are ASCII. Eight bytes are
-// tested at a time; a borrow between bytes can only mark a byte behind the first
-// special one.
+// bytes before it, whose high bits tell whether they are ASCII.
 func special(b []byte, i int) (at int, beyond uint64) {
+	for ; i+32 <= len(b) && plain(b[i:i+32]); i += 32 {
+	}
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
-		quote := w ^ lowBits*'"'
-		escape := w ^ lowBits*'\\'
+		// A borrow between bytes can only mark a byte behind the first special one.
+		quote, escape := w^lowBits*'"', w^lowBits*'\\'
 		found := ((quote-lowBits)&^quote | (escape-lowBits)&^escape | (w-lowBits*0x20)&^w) & highBits
 		if found != 0 {
 			k := bits.TrailingZeros64(found) >> 3
@@ -36,6 +36,19 @@ func special(b []byte, i int) (at int, beyond uint64) {
 		beyond |= uint64(c)
 	}
 	return i, beyond
+}
+
+// plain reports whether 32 bytes are ASCII without a special one. Bytes beyond
+// ASCII are left to the exact test.
+func plain(b []byte) bool {
+	_ = b[31]
+	return (suspect(binary.LittleEndian.Uint64(b))|suspect(binary.LittleEndian.Uint64(b[8:]))|
+		suspect(binary.LittleEndian.Uint64(b[16:]))|suspect(binary.LittleEndian.Uint64(b[24:])))&highBits == 0
+}
+
+// suspect sets the high bit of every byte that is special or not ASCII.
+func suspect(w uint64) uint64 {
+	return w | (w - lowBits*0x20) | ((w ^ lowBits*'"') - lowBits) | ((w ^ lowBits*'\\') - lowBits)
 }
 
 // space skips white space. Compact documents have none.

@@ -29,16 +29,22 @@ var (
 // ascii writes the image of src to dst, which is as long, and reports whether
 // all of src was ASCII. If not, dst is of no use.
 func (m letterCase) ascii(dst, src []byte) bool {
-	var beyond uint64
 	low := uint64(lowBits) * uint64(0x80-m.first)
 	high := uint64(lowBits) * uint64(0x80-m.last-1)
+	var beyond uint64
 	i := 0
+	for ; i+32 <= len(src); i += 32 {
+		from, to := src[i:i+32:i+32], dst[i:i+32:i+32]
+		for k := 0; k < 32; k += 8 {
+			w := binary.LittleEndian.Uint64(from[k:])
+			beyond |= w
+			binary.LittleEndian.PutUint64(to[k:], flip(w, low, high))
+		}
+	}
 	for ; i+8 <= len(src); i += 8 {
 		w := binary.LittleEndian.Uint64(src[i:])
 		beyond |= w
-		seven := w &^ highBits
-		letters := (seven + low) &^ (seven + high) & highBits
-		binary.LittleEndian.PutUint64(dst[i:], w^letters>>2)
+		binary.LittleEndian.PutUint64(dst[i:], flip(w, low, high))
 	}
 	for ; i < len(src); i++ {
 		b := src[i]
@@ -49,6 +55,14 @@ func (m letterCase) ascii(dst, src []byte) bool {
 		dst[i] = b
 	}
 	return beyond&highBits == 0
+}
+
+// flip changes the case of the letters among eight ASCII bytes: those whose sum
+// with low reaches the high bit and whose sum with high does not.
+func flip(w, low, high uint64) uint64 {
+	seven := w &^ highBits
+	letters := (seven + low) &^ (seven + high) & highBits
+	return w ^ letters>>2
 }
 
 // append appends the image of one text.
