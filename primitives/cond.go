@@ -34,7 +34,7 @@ func (c *Cond) Wait(ctx context.Context) error {
 	c.mu.Unlock()
 	c.tasks.Release(w)
 	// A holder of the lock is never stopped by this context, so the wait ends.
-	c.lock.Lock(context.Background()) //nolint:errcheck // never cancelled
+	_ = c.lock.Lock(context.Background())
 	if !fired {
 		return Canceled(ctx)
 	}

@@ -40,7 +40,7 @@ func OnCancel(ctx context.Context, f func()) (stop func() bool) {
 	if s := scopeOf(ctx); s != nil {
 		return s.onCancel(f)
 	}
-	return context.AfterFunc(ctx, f)
+	return context.AfterFunc(ctx, f) //plexus:allow PX002 a foreign context has no other way to tell; none exists in a simulation
 }
 
 // canceledBy returns the error of a scope that is cancelled for a cause.

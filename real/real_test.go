@@ -80,7 +80,7 @@ func TestFilesBelongToTheNodeAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	for name, want := range map[string]fs.FileMode{"d": 0o700, "d/f": 0o600} {
+	for name, want := range map[string]fs.FileMode{"d": 0o700, "d/f": 0o600} { //plexus:orderfree independent cases
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -125,7 +125,7 @@ func TestWorldWithoutResolver(t *testing.T) {
 		t.Errorf("lookup gave %v", err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"resolv.conf": "nameserver 127.0.0.1\n", "hosts": "10.0.0.1 h\n"} {
+	for name, text := range map[string]string{"resolv.conf": "nameserver 127.0.0.1\n", "hosts": "10.0.0.1 h\n"} { //plexus:orderfree independent files
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -204,7 +204,7 @@ func (r *Resolver) askPair(ctx context.Context, q question, servers []int) (answ
 	g := primitives.NewGroup(ctx, r.world)
 	defer func() {
 		g.Cancel(nil)
-		g.Wait(context.Background()) // the tasks return nil, and promptly
+		_ = g.Wait(context.Background()) // the tasks return nil, and promptly
 	}()
 	outcomes := primitives.NewQueue[tried](r.world, len(servers))
 	for _, server := range servers {

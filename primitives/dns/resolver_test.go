@@ -223,9 +223,12 @@ func TestCache(t *testing.T) {
 			}
 		}
 		primitives.Sleep(bg, p.w, 1100*time.Millisecond)
-		for host, want := range map[string]int{"long.example": 0, "short.example": 1, "missing.example": 1} {
-			if got := asks(host); got != want {
-				p.Errorf("%s asked %d times after a second, want %d", host, got, want)
+		for _, c := range []struct {
+			host string
+			want int
+		}{{"long.example", 0}, {"short.example", 1}, {"missing.example", 1}} {
+			if got := asks(c.host); got != c.want {
+				p.Errorf("%s asked %d times after a second, want %d", c.host, got, c.want)
 			}
 		}
 	})

@@ -44,7 +44,7 @@ type Site struct {
 }
 
 var registry struct {
-	sync.Mutex
+	sync.Mutex //plexus:allow PX004 guards registration by package variables, before any World exists
 	sites []*Site
 }
 

@@ -1,0 +1,3 @@
+package errgroup
+
+type Group struct{}

@@ -1,0 +1,5 @@
+package real
+
+import "time"
+
+func acceptedInReal() time.Time { return time.Now() }

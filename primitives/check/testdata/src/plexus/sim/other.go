@@ -1,0 +1,3 @@
+package sim
+
+func refused() { go func() {}() } // want `PX002: go statement`

@@ -1,0 +1,3 @@
+package sim
+
+func acceptedInTheScheduler() { go func() {}() }
