@@ -96,3 +96,18 @@ func (c *checker) pool(p ast.Pool) *vocab.Pool {
 	}
 	return &vocab.Pool{Min: uint32(p.Min.Value), Max: uint32(p.Max.Value)}
 }
+
+// Shown returns an entity as people may see it: the secrets of a client are
+// masked. Everything else is returned as it is.
+func Shown(e Entity) Entity {
+	c, ok := e.(*Client)
+	if !ok {
+		return e
+	}
+	shown := *c
+	shown.Config = make([]vocab.ConfigEntry, len(c.Config))
+	for i, entry := range c.Config {
+		shown.Config[i] = vocab.ConfigEntry{Key: entry.Key, Value: vocab.MaskConfig(c.Type, entry)}
+	}
+	return &shown
+}

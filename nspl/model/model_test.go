@@ -68,7 +68,7 @@ func TestOnlyDeclarationsAreEntities(t *testing.T) {
 }
 
 func TestPasswords(t *testing.T) {
-	for password, ok := range map[string]bool{"1234567": false, "12345678": true, strings.Repeat("x", 1024): true, strings.Repeat("x", 1025): false} {
+	for password, ok := range map[string]bool{"1234567": false, "12345678": true, strings.Repeat("x", 1024): true, strings.Repeat("x", 1025): false} { //plexus:orderfree independent cases
 		found := model.CheckPassword(ast.Text{Text: password})
 		if (found == nil) != ok || strings.Contains(found.Error(), password) {
 			t.Errorf("%d bytes: %v", len(password), found)
@@ -77,7 +77,7 @@ func TestPasswords(t *testing.T) {
 }
 
 func TestSubscriptionRate(t *testing.T) {
-	for rate, ok := range map[float64]bool{0: true, 1: true, 1.1: false} {
+	for rate, ok := range map[float64]bool{0: true, 1: true, 1.1: false} { //plexus:orderfree independent cases
 		_, found := model.LowerSubscription(&ast.CreateSubscription{SampleRate: &ast.Float{Value: rate}})
 		if (found == nil) != ok {
 			t.Errorf("%v: %v", rate, found)
@@ -85,5 +85,23 @@ func TestSubscriptionRate(t *testing.T) {
 	}
 	if s, _ := model.LowerSubscription(&ast.CreateSubscription{}); s.SampleRate != 1 || s.Dropping {
 		t.Errorf("defaults: %+v", s)
+	}
+}
+
+func TestShownHidesSecrets(t *testing.T) {
+	text := "CREATE CLIENT c TYPE REDIS POOL SIZE MIN 0 MAX 1 CONFIG {'addr' = 'redis://ann:hunter2@h:1', 'password' = 'hunter3'}"
+	e, err := model.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := fmt.Sprintf("%+v", model.Shown(e).(*model.Client).Config)
+	if strings.Contains(shown, "hunter") || !strings.Contains(shown, "redis://ann:") {
+		t.Error(shown)
+	}
+	if !strings.Contains(fmt.Sprintf("%+v", e), "hunter3") {
+		t.Error("the entity itself was changed")
+	}
+	if r, _ := model.Parse("CREATE VHOST v h"); model.Shown(r) != r {
+		t.Error("other kinds are copied")
 	}
 }

@@ -25,7 +25,7 @@ func TestDocumentedStatements(t *testing.T) {
 		read(t, filepath.Join(root, file), texts)
 	}
 	blocks := 0
-	for file, text := range texts {
+	for file, text := range texts { //plexus:orderfree independent cases
 		for _, block := range nsplBlocks(file, text) {
 			blocks++
 			checkDocumented(t, file, block)

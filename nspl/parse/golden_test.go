@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"plexus/nspl/ast"
-	"plexus/nspl/internal/golden"
+	"plexus/nspl/internal/goldentest"
 	"plexus/nspl/model"
 	"plexus/nspl/parse"
 	"plexus/nspl/render"
@@ -16,7 +16,7 @@ import (
 // which must parse back to the same model; other statements print their tree's
 // own rendering in statementText.
 func TestGolden(t *testing.T) {
-	golden.Run(t, "testdata/golden", func(t *testing.T, c golden.Case) string {
+	goldentest.Run(t, "testdata/golden", func(t *testing.T, c goldentest.Case) string {
 		switch c.Command {
 		case "parse":
 			return parseCase(t, c.Input)

@@ -22,7 +22,7 @@ func code(err error) ast.Code {
 }
 
 func TestNestingIsBounded(t *testing.T) {
-	for name, text := range map[string]string{
+	for name, text := range map[string]string{ //plexus:orderfree independent cases
 		"parentheses": strings.Repeat("(", 100_000) + "1",
 		"minus":       strings.Repeat("-", 1_000_000) + "1",
 		"not":         strings.Repeat("NOT ", 100_000) + "TRUE",
@@ -133,7 +133,7 @@ func TestKindsReadBack(t *testing.T) {
 }
 
 func TestClasses(t *testing.T) {
-	for text, want := range map[string]ast.Class{
+	for text, want := range map[string]ast.Class{ //plexus:orderfree independent cases
 		"CREATE DOMAIN d":                    ast.ClusterAdmin,
 		"DROP DOMAIN d":                      ast.ClusterAdmin,
 		"DROP USER u":                        ast.ClusterAdmin,

@@ -33,7 +33,7 @@ func TestFunctionsAreDocumented(t *testing.T) {
 }
 
 func TestSignatures(t *testing.T) {
-	for name, want := range map[string]string{
+	for name, want := range map[string]string{ //plexus:orderfree independent cases
 		"now":      "now()",
 		"round":    "round(number, [integer])",
 		"coalesce": "coalesce(value, [same type], …)",

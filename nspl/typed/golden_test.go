@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"plexus/nspl/ast"
-	"plexus/nspl/internal/golden"
+	"plexus/nspl/internal/goldentest"
 	"plexus/nspl/model"
 	"plexus/nspl/parse"
 	"plexus/nspl/typed"
@@ -20,7 +20,7 @@ import (
 // describe the surroundings; the rest is the text that is checked, with the
 // spans of diagnostics pointing into it.
 func TestGolden(t *testing.T) {
-	golden.Run(t, "testdata/golden", func(t *testing.T, c golden.Case) string {
+	goldentest.Run(t, "testdata/golden", func(t *testing.T, c goldentest.Case) string {
 		env, out, text := surroundings(t, c.Input)
 		switch c.Command {
 		case "filter":

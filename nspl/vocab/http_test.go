@@ -33,7 +33,7 @@ func TestHTTPFields(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	words := []string{"INHERIT", "ON MESSAGE ERROR", "SET", "INTERVAL"}
-	for word, want := range map[string]string{
+	for word, want := range map[string]string{ //plexus:orderfree independent cases
 		"INHERT": "INHERIT", "INHERTI": "INHERIT", "XNHERIT": "INHERIT", "ST": "", "SETT": "SET", "INHERIT": "", "": "", "NOTHING": "",
 	} {
 		if got := Nearest(word, words); got != want {

@@ -1,4 +1,4 @@
-// Package golden runs test files that read like the product: a command, its
+// Package goldentest runs test files that read like the product: a command, its
 // input, a line of dashes, the exact output.
 //
 //	parse
@@ -9,7 +9,7 @@
 // An empty line ends the output. Lines that begin with '#' before a command are
 // comments. With -update the outputs are written instead of compared. For tests
 // only.
-package golden
+package goldentest
 
 import (
 	"flag"
