@@ -30,6 +30,13 @@ func (c *checker) unique(seen *nameSet, n ast.Name, format string) {
 	(*seen)[n.Text] = true
 }
 
+// fields reports a schema that is too wide.
+func (c *checker) fields(n int, name ast.Name) {
+	if n > fieldsMax {
+		c.invalid(name.Span, "a schema has at most %d fields, not %d", fieldsMax, n)
+	}
+}
+
 // bounds reports a number outside what its clause takes.
 func (c *checker) bounds(n ast.Uint, clause string, low, high uint64) {
 	if n.Value < low || n.Value > high {

@@ -4,6 +4,9 @@ import "time"
 
 // Bounds of what a statement can ask for.
 const (
+	// fieldsMax bounds a schema: every record carries every field, and checks
+	// compare the fields of two schemas with each other.
+	fieldsMax = 4096
 	// capacityBatchesMax keeps a relay's buffer an ordinary allocation; what
 	// bounds its memory is backpressure, not this number.
 	capacityBatchesMax = 1 << 20

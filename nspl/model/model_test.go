@@ -105,3 +105,21 @@ func TestShownHidesSecrets(t *testing.T) {
 		t.Error("other kinds are copied")
 	}
 }
+
+func TestSchemasAreBounded(t *testing.T) {
+	fields := func(n int, kind string) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf("f%d %s", i, kind)
+		}
+		return "(" + strings.Join(list, ", ") + ")"
+	}
+	for _, c := range []struct{ head, kind string }{{"CREATE SCHEMA s ", "U8"}, {"CREATE WIRE JSON SCHEMA s MODE STRICT ", "integer"}} {
+		if _, err := model.Parse(c.head + fields(4096, c.kind)); err != nil {
+			t.Errorf("4096 fields: %v", err)
+		}
+		if _, err := model.Parse(c.head + fields(4097, c.kind)); err == nil {
+			t.Errorf("%s: 4097 fields are accepted", c.head)
+		}
+	}
+}

@@ -19,6 +19,7 @@ func (*Schema) Refs() []Ref { return nil }
 
 func lowerSchema(c *checker, d *ast.CreateSchema) *Schema {
 	s := &Schema{vocab.Schema{Name: d.Name.Text, Fields: make([]vocab.Field, len(d.Fields))}}
+	c.fields(len(d.Fields), d.Name)
 	var names nameSet
 	for i, f := range d.Fields {
 		c.unique(&names, f.Name, "duplicate field '%s'")

@@ -31,6 +31,7 @@ func (*WireSchema) Refs() []Ref { return nil }
 
 func lowerWireSchema(c *checker, d *ast.CreateWireSchema) *WireSchema {
 	w := &WireSchema{Name: d.Name.Text, Format: vocab.WireJSON, Strict: d.Strict, Fields: make([]WireField, len(d.Fields))}
+	c.fields(len(d.Fields), d.Name)
 	var names nameSet
 	for i, f := range d.Fields {
 		c.unique(&names, f.Name, "duplicate field '%s'")

@@ -212,9 +212,7 @@ func (c *checker) call(e *ast.Call) *Expr {
 	f := functionNamed(e.Name.Text)
 	if f == nil {
 		d := c.fault(ast.CodeUnknownFunction, e.Name.Span, "unknown function '%s' with %d argument(s)", e.Name.Text, len(e.Args))
-		if near := vocab.Nearest(e.Name.Text, Functions()); near != "" {
-			d.Hint = "did you mean " + Signature(near) + "?"
-		}
+		d.Hint = c.near(e.Name.Text, Functions())
 		return nil
 	}
 	args, ok := c.args(e.Args)

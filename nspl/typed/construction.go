@@ -18,18 +18,18 @@ type workingMessage struct {
 func (w *workingMessage) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	switch f.Scope {
 	case ast.ScopeOutput:
-		return w.outputField(f)
+		return w.outputField(c, f)
 	case ast.ScopeBare, ast.ScopeMessage:
-		return w.message(f)
+		return w.message(c, f)
 	}
 	return c.common(f)
 }
 
 // outputField reads a field that must have been set.
-func (w *workingMessage) outputField(f *ast.Field) (*Expr, *ast.Diagnostic) {
+func (w *workingMessage) outputField(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	i := w.output.Index(f.Name.Text)
 	if i < 0 {
-		return nil, unknownField("output", w.output.Fields, f.Name)
+		return nil, c.unknownField("output", w.output.Fields, f.Name)
 	}
 	if !w.set[i] {
 		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
@@ -39,13 +39,13 @@ func (w *workingMessage) outputField(f *ast.Field) (*Expr, *ast.Diagnostic) {
 
 // message reads the output field once it is set, and before that the input field
 // unless the output declares the name differently.
-func (w *workingMessage) message(f *ast.Field) (*Expr, *ast.Diagnostic) {
+func (w *workingMessage) message(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	in, out := w.input.Index(f.Name.Text), w.output.Index(f.Name.Text)
 	switch {
 	case out >= 0 && w.set[out]:
 		return columnAt(ScopeOutput, out, w.output.Fields[out]), nil
 	case in < 0 && out < 0:
-		return nil, unknownField("message", slices.Concat(w.input.Fields, w.output.Fields), f.Name)
+		return nil, c.unknownField("message", slices.Concat(w.input.Fields, w.output.Fields), f.Name)
 	case in < 0:
 		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
 	case out >= 0 && !sameShape(w.input.Fields[in], w.output.Fields[out]):
@@ -77,7 +77,7 @@ func (c *checker) inherit(in *ast.Inherit, w *workingMessage) []Step {
 	except := map[string]bool{}
 	for _, n := range in.Except {
 		if w.input.Index(n.Text) < 0 {
-			c.found = append(c.found, unknownField("input", w.input.Fields, n))
+			c.found = append(c.found, c.unknownField("input", w.input.Fields, n))
 		}
 		except[n.Text] = true
 	}
@@ -112,7 +112,7 @@ func (c *checker) inheritFields(fields []ast.InheritField, w *workingMessage) []
 }
 
 func (c *checker) incompatible(name ast.Name, format string, s *vocab.Schema) {
-	d := unknownField("", s.Fields, name)
+	d := c.unknownField("", s.Fields, name)
 	c.fault(ast.CodeSchemaIncompatible, name.Span, "INHERIT: "+format, name.Text).Hint = d.Hint
 }
 
@@ -143,7 +143,7 @@ func (c *checker) assignments(set []ast.Assign, w *workingMessage) []Step {
 		}
 		target := w.output.Index(a.Target.Text)
 		if target < 0 {
-			c.found = append(c.found, unknownField("output", w.output.Fields, a.Target))
+			c.found = append(c.found, c.unknownField("output", w.output.Fields, a.Target))
 			continue
 		}
 		field := w.output.Fields[target]

@@ -11,10 +11,10 @@ type scopes interface {
 }
 
 // column reads the field of a schema.
-func column(scope Scope, s *vocab.Schema, f *ast.Field) (*Expr, *ast.Diagnostic) {
+func (c *checker) column(scope Scope, s *vocab.Schema, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	i := s.Index(f.Name.Text)
 	if i < 0 {
-		return nil, unknownField(scopeNames[scope], s.Fields, f.Name)
+		return nil, c.unknownField(scopeNames[scope], s.Fields, f.Name)
 	}
 	return columnAt(scope, i, s.Fields[i]), nil
 }
@@ -29,15 +29,28 @@ func columnAt(scope Scope, i int, field vocab.Field) *Expr {
 var scopeNames = [...]string{ScopeInput: "input", ScopeOutput: "output", ScopeError: "error",
 	ScopePartialOutput: "partial_output", ScopeMetadata: "metadata"}
 
-func unknownField(scope string, fields []vocab.Field, name ast.Name) *ast.Diagnostic {
+// hintsMax bounds the faults that get a proposal: comparing a name with every
+// field costs more than anything else here, and nobody reads further.
+const hintsMax = 64
+
+// near proposes one of the names for a misspelt one.
+func (c *checker) near(word string, names []string) string {
+	if len(c.found) >= hintsMax {
+		return ""
+	}
+	if best := vocab.Nearest(word, names); best != "" {
+		return "did you mean " + best + "?"
+	}
+	return ""
+}
+
+func (c *checker) unknownField(scope string, fields []vocab.Field, name ast.Name) *ast.Diagnostic {
 	d := ast.Errorf(ast.CodeUnknownField, name.Span, "scope '%s' has no field '%s'", scope, name.Text)
 	names := make([]string, len(fields))
 	for i := range fields {
 		names[i] = fields[i].Name
 	}
-	if near := vocab.Nearest(name.Text, names); near != "" {
-		d.Hint = "did you mean " + near + "?"
-	}
+	d.Hint = c.near(name.Text, names)
 	return d
 }
 
@@ -54,9 +67,9 @@ func (c *checker) absent(f *ast.Field) *ast.Diagnostic {
 func (c *checker) common(f *ast.Field) (*Expr, *ast.Diagnostic) {
 	switch {
 	case f.Scope == ast.ScopeInput && c.env.Input != nil:
-		return column(ScopeInput, c.env.Input, f)
+		return c.column(ScopeInput, c.env.Input, f)
 	case f.Scope == ast.ScopeMetadata && c.env.Metadata != nil:
-		return column(ScopeMetadata, &vocab.Schema{Fields: c.env.Metadata}, f)
+		return c.column(ScopeMetadata, &vocab.Schema{Fields: c.env.Metadata}, f)
 	}
 	return nil, c.absent(f)
 }
@@ -67,7 +80,7 @@ type inputScopes struct{}
 
 func (inputScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	if f.Scope == ast.ScopeBare || f.Scope == ast.ScopeMessage {
-		return column(ScopeInput, c.env.Input, f)
+		return c.column(ScopeInput, c.env.Input, f)
 	}
 	return c.common(f)
 }
@@ -79,7 +92,7 @@ type finishedScopes struct{ output *vocab.Schema }
 func (s finishedScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	switch f.Scope {
 	case ast.ScopeBare, ast.ScopeMessage, ast.ScopeOutput:
-		return column(ScopeOutput, s.output, f)
+		return c.column(ScopeOutput, s.output, f)
 	}
 	return c.common(f)
 }
@@ -91,9 +104,9 @@ type sinkScopes struct{ output *vocab.Schema }
 func (s sinkScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	switch {
 	case (f.Scope == ast.ScopeOutput || f.Scope == ast.ScopeMessage) && s.output != nil:
-		return column(ScopeOutput, s.output, f)
+		return c.column(ScopeOutput, s.output, f)
 	case f.Scope == ast.ScopeMessage:
-		return column(ScopeInput, c.env.Input, f)
+		return c.column(ScopeInput, c.env.Input, f)
 	}
 	return c.common(f)
 }
@@ -105,11 +118,11 @@ type errorScopes struct{ *workingMessage }
 func (s errorScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	switch {
 	case f.Scope == ast.ScopeBare:
-		return s.outputField(f)
+		return s.outputField(c, f)
 	case f.Scope == ast.ScopeError:
-		return column(ScopeError, vocab.ErrorScope(), f)
+		return c.column(ScopeError, vocab.ErrorScope(), f)
 	case f.Scope == ast.ScopePartialOutput && c.env.Partial != nil:
-		e, d := column(ScopePartialOutput, c.env.Partial, f)
+		e, d := c.column(ScopePartialOutput, c.env.Partial, f)
 		if e != nil {
 			e.Optional = true
 		}
