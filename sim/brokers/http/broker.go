@@ -20,7 +20,8 @@ type Broker struct {
 	sim    *sim.Simulation
 	host   *sim.Host
 	ledger *brokers.Ledger
-	status int // answered when nothing goes wrong
+	status int           // answered when nothing goes wrong
+	advice time.Duration // with it
 	lastID uint32
 
 	world primitives.World // of the running process
@@ -58,8 +59,11 @@ func (b *Broker) Origin() string {
 // Start boots the server. After a crash of its host, Host().Restart() does.
 func (b *Broker) Start() { b.host.Start("http-server", b.main) }
 
-// SetStatus changes what is answered when nothing goes wrong.
-func (b *Broker) SetStatus(status int) { b.status = status }
+// SetAnswer changes what is answered when nothing goes wrong: a status, and a
+// Retry-After where it is above zero.
+func (b *Broker) SetAnswer(status int, retryAfter time.Duration) {
+	b.status, b.advice = status, retryAfter
+}
 
 func (b *Broker) main(ctx context.Context, w primitives.World) {
 	b.world = w
@@ -149,7 +153,7 @@ type answer struct {
 
 // answer decides what becomes of a request.
 func (b *Broker) answer() answer {
-	a := answer{status: b.status}
+	a := answer{status: b.status, retryAfter: b.advice}
 	switch {
 	case b.throttled.Holds():
 		a.status, a.retryAfter = 429, b.retryAfter
