@@ -89,7 +89,7 @@ func (f *found) holds(pos token.Pos) bool {
 	file := path.Base(f.Fset.Position(pos).Filename)
 	switch {
 	case isTest(f.Pkg.Path(), file):
-		return testRules[f.rule]
+		return testRules[f.rule] && !excepted(f.Pkg.Path(), file, f.rule)
 	case f.comments.generated[f.Fset.File(pos)]:
 		return f.rule == "PX013"
 	}

@@ -45,7 +45,7 @@ type Site struct {
 
 var registry struct {
 	sync.Mutex //plexus:allow PX004 guards registration by package variables, before any World exists
-	sites []*Site
+	sites      []*Site
 }
 
 // Sometimes registers a rare branch. It is called from package variables only,
