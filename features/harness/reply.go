@@ -1,9 +1,10 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
-	"strconv"
 
+	"plexus/engine/session/document"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
@@ -32,41 +33,16 @@ func ReplyTo(statements string, r *sessionpb.ExecuteReply) Reply {
 	return reply
 }
 
-// plainDocument turns a document into JSON's terms: maps, lists and scalars.
+// plainDocument turns a document into JSON's terms.
 func plainDocument(d *sessionpb.Document) any {
-	switch v := d.GetValue().(type) {
-	case *sessionpb.Document_Map:
-		object := map[string]any{}
-		for _, member := range v.Map.GetMembers() {
-			object[member.GetKey()] = plainDocument(member.GetValue())
-		}
-		return object
-	case *sessionpb.Document_List:
-		items := make([]any, 0, len(v.List.GetItems()))
-		for _, item := range v.List.GetItems() {
-			items = append(items, plainDocument(item))
-		}
-		return items
-	case *sessionpb.Document_Scalar:
-		return plainScalar(v.Scalar)
-	default:
+	if d == nil {
 		return nil
 	}
-}
-
-func plainScalar(s *sessionpb.Scalar) any {
-	switch v := s.GetValue().(type) {
-	case *sessionpb.Scalar_Text:
-		return v.Text
-	case *sessionpb.Scalar_Integer:
-		return json.Number(strconv.FormatInt(v.Integer, 10))
-	case *sessionpb.Scalar_Unsigned:
-		return json.Number(strconv.FormatUint(v.Unsigned, 10))
-	case *sessionpb.Scalar_Float:
-		return json.Number(strconv.FormatFloat(v.Float, 'g', -1, 64))
-	case *sessionpb.Scalar_Boolean:
-		return v.Boolean
-	default:
-		return nil
+	decoder := json.NewDecoder(bytes.NewReader(document.JSON(d)))
+	decoder.UseNumber()
+	var plain any
+	if err := decoder.Decode(&plain); err != nil {
+		return err.Error()
 	}
+	return plain
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/cucumber/godog"
+
+	"plexus/primitives"
 )
 
 // Scene is the state of one scenario: its stage, its sessions, what was produced
@@ -40,12 +42,28 @@ type Scene struct {
 }
 
 type namedSession struct {
-	name          string
-	node          Node
-	credentials   Credentials
-	session       Session
+	name    string
+	node    Node
+	session Session
+	// domain is what the session selected, for the one that follows it after a
+	// restart of the node.
 	domain        string
 	subscriptions map[string]Subscription
+}
+
+// end gives the session up without a word.
+func (n *namedSession) end(ctx context.Context) error {
+	if n.session == nil {
+		return nil
+	}
+	n.domain = n.session.Domain()
+	var errs []error
+	for _, name := range primitives.SortedKeys(n.subscriptions) {
+		errs = append(errs, n.subscriptions[name].Close(ctx))
+	}
+	n.session.Drop()
+	n.session = nil
+	return errors.Join(errs...)
 }
 
 // operator is the session of steps that name none.
@@ -181,12 +199,11 @@ func (s *Scene) close(failed bool) error {
 	}
 	if len(s.sessions) > 0 {
 		errs = append(errs, s.stage.Do("end of the scenario", func(ctx context.Context) error {
+			var errs []error
 			for _, session := range s.sessions {
-				if session.session != nil {
-					session.session.Drop()
-				}
+				errs = append(errs, session.end(ctx))
 			}
-			return nil
+			return errors.Join(errs...)
 		}))
 	}
 	return errors.Join(append(errs, s.stage.Close(failed || errors.Join(errs...) != nil))...)
@@ -226,18 +243,20 @@ func (s *Scene) session(ctx context.Context, name string) (*namedSession, error)
 }
 
 func (s *Scene) openSession(ctx context.Context, name string, node Node, c Credentials) (*namedSession, error) {
-	session, err := s.stage.Client(ctx, c, node)
+	named := &namedSession{name: name, domain: "default", subscriptions: map[string]Subscription{}}
+	known := false
+	for _, n := range s.sessions {
+		if n.name == name {
+			named, known = n, true
+		}
+	}
+	session, err := s.stage.Client(ctx, c, node, named.domain)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range s.sessions {
-		if n.name == name {
-			n.session, n.node, n.credentials = session, node, c
-			return n, nil
-		}
+	named.session, named.node = session, node
+	if !known {
+		s.sessions = append(s.sessions, named)
 	}
-	n := &namedSession{name: name, node: node, credentials: c, session: session, domain: "default",
-		subscriptions: map[string]Subscription{}}
-	s.sessions = append(s.sessions, n)
-	return n, nil
+	return named, nil
 }

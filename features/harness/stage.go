@@ -47,7 +47,7 @@ type Stage interface {
 	// Nodes returns the nodes in name order; empty before StartCluster.
 	Nodes() []Node
 	// Client opens a session on a node. Its rows and replies arrive on World.
-	Client(ctx context.Context, c Credentials, node Node) (Session, error)
+	Client(ctx context.Context, c Credentials, node Node, domain string) (Session, error)
 	// Credentials are those of the user every cluster starts with.
 	Credentials() Credentials
 	System(ctx context.Context, kind string) (System, error)
@@ -112,10 +112,12 @@ const (
 
 // Session is one user's session with a node.
 type Session interface {
+	// Domain is the selected domain.
+	Domain() string
 	// Execute sends one request. A refused statement is a Reply, not an error.
-	Execute(ctx context.Context, domain, statements string) (Reply, error)
+	Execute(ctx context.Context, statements string) (Reply, error)
 	// Subscribe runs a CREATE SUBSCRIPTION statement and delivers its rows as JSON.
-	Subscribe(ctx context.Context, domain, statement string) (Subscription, error)
+	Subscribe(ctx context.Context, statement string) (Subscription, error)
 	// Close ends the session cleanly, Drop without a word.
 	Close(ctx context.Context) error
 	Drop()

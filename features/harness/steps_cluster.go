@@ -107,9 +107,11 @@ func (s *Scene) restart(ctx context.Context, n Node) error {
 		return err
 	}
 	for _, session := range s.sessions {
-		if session.node == n && session.session != nil {
-			session.session.Drop()
-			session.session = nil
+		if session.node != n {
+			continue
+		}
+		if err := session.end(ctx); err != nil {
+			return err
 		}
 	}
 	return nil

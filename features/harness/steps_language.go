@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/cucumber/godog"
@@ -49,9 +48,7 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 		if err != nil {
 			return err
 		}
-		session.session.Drop()
-		session.session = nil
-		return nil
+		return session.end(ctx)
 	})
 	s.define(sc, `^domain "([^"]*)"$`, func(ctx context.Context, name string) error {
 		return s.mustExecute(ctx, "CREATE DOMAIN "+name, "USE "+name)
@@ -126,21 +123,13 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 	})
 }
 
-var useStatement = regexp.MustCompile("(?i)^(?:\\s*//[^\\n]*\\n)*\\s*USE\\s+`?([a-z0-9_.~-]+)`?\\s*;?\\s*$")
-
-// execute sends one request as it is. USE selects the session's domain, as every
-// client tool does for itself.
+// execute sends one request as it is.
 func (s *Scene) execute(ctx context.Context, who, text string) error {
 	session, err := s.session(ctx, who)
 	if err != nil {
 		return err
 	}
-	if m := useStatement.FindStringSubmatch(text); m != nil {
-		session.domain = strings.ToLower(m[1])
-		s.answer(Reply{Disposition: "COMPLETED"})
-		return nil
-	}
-	reply, err := session.session.Execute(ctx, session.domain, text)
+	reply, err := session.session.Execute(ctx, text)
 	if err != nil {
 		return err
 	}

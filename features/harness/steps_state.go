@@ -15,7 +15,7 @@ func (s *Scene) stateSteps(sc *godog.ScenarioContext) {
 		if err != nil {
 			return Reply{}, err
 		}
-		return session.session.Execute(ctx, session.domain, strings.TrimSpace("DESCRIBE "+kind+" "+name))
+		return session.session.Execute(ctx, strings.TrimSpace("DESCRIBE "+kind+" "+name))
 	}
 	s.define(sc, `^DESCRIBE `+kind+` ?(\w*) has (.+) = (.*)$`, func(ctx context.Context, kind, name, path, want string) error {
 		return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {

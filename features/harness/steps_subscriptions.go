@@ -21,7 +21,7 @@ func (s *Scene) subscriptionSteps(sc *godog.ScenarioContext) {
 			if err != nil {
 				return err
 			}
-			subscription, err := session.session.Subscribe(ctx, session.domain, statement)
+			subscription, err := session.session.Subscribe(ctx, statement)
 			if err != nil {
 				s.answer(Reply{Disposition: "FAILED", Refusal: err.Error()})
 				return nil
