@@ -32,6 +32,14 @@ func ParseStrategy(name string) (Strategy, error) {
 	return 0, fmt.Errorf("unknown strategy %q: use one of %v", name, strategyNames)
 }
 
+// For returns the strategy a simulation of the seed uses.
+func (s Strategy) For(seed uint64) Strategy {
+	if s != StrategyDrawn {
+		return s
+	}
+	return drawStrategy(NewStream(seed, "strategy"))
+}
+
 // drawStrategy follows the measured weights of chapter 51 section 5.
 func drawStrategy(r *Stream) Strategy {
 	switch p := r.Below(100); {

@@ -52,9 +52,7 @@ func New(o Options) *Simulation {
 	if o.ExpectedSteps == 0 {
 		o.ExpectedSteps = expectedStepsDefault
 	}
-	if o.Strategy == StrategyDrawn {
-		o.Strategy = drawStrategy(NewStream(o.Seed, "strategy"))
-	}
+	o.Strategy = o.Strategy.For(o.Seed)
 	s := &Simulation{opts: o}
 	s.runnable.init(o.Seed, o.Strategy, o.ExpectedSteps)
 	s.picks.init(o.Seed, "select")

@@ -12,3 +12,6 @@ var (
 	// ErrWorker says that a worker process ended or answered nonsense.
 	ErrWorker = errors.New("worker failed")
 )
+
+// errStop ends a campaign that has seen enough.
+var errStop = errors.New("stopped")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"plexus/primitives"
 	"plexus/primitives/invariant"
 	"plexus/sim"
 	"plexus/sim/fault"
@@ -143,15 +142,4 @@ func (r *Run) stop() {
 	if errors.Is(err, sim.ErrBound) {
 		r.Sim.Fail("stops", fmt.Sprintf("a node still runs %v after it was told to stop", stopBound))
 	}
-}
-
-// HitNever lists the rare branches that no run hit.
-func HitNever(hits map[string]uint64) []string {
-	var out []string
-	for _, name := range primitives.SortedKeys(hits) {
-		if hits[name] == 0 {
-			out = append(out, name)
-		}
-	}
-	return out
 }

@@ -41,8 +41,14 @@ type Expected struct {
 	Digest  string `json:"digest"`
 }
 
+// revision is set by the linker where version control does not stamp builds.
+var revision string
+
 // Build returns the revision this program was built from.
 func Build() string {
+	if revision != "" {
+		return revision
+	}
 	rev, dirty := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"plexus/primitives"
+	"plexus/sim/campaign"
+	"plexus/sim/fault"
+)
+
+type campaignCommand struct {
+	Scenario  string        `default:"*" help:"Which scenarios, a shell pattern."`
+	Seeds     int           `xor:"size" help:"How many seeds of each scenario; 200 if --during is not given."`
+	During    time.Duration `xor:"size" help:"How long, in real time, for each scenario."`
+	First     uint64        `help:"The first seed."`
+	Workers   int           `help:"Worker processes; one for each processor by default."`
+	KeepGoing bool          `help:"Go on after the first failure of a scenario."`
+	NoShrink  bool          `help:"Do not shrink failures."`
+	Out       string        `type:"path" default:"plexus-sim-failures" help:"Where replay files and reports go."`
+	JSON      string        `name:"json" type:"path" help:"Write the summaries as JSON."`
+	Guard     bool          `help:"Check on every primitive call that the running task makes it."`
+	shape
+}
+
+const (
+	seedsDefault  = 200
+	seedsEndless  = 1 << 30
+	shrinkSeconds = 30 * time.Second
+	brokenMax     = 3
+)
+
+func (k *campaignCommand) Run(c *console) error {
+	list, err := campaign.Match(scenarios(), k.Scenario)
+	if err != nil {
+		return err
+	}
+	worker, err := workerCommandLine()
+	if err != nil {
+		return err
+	}
+	var summaries []*campaign.Summary
+	worst := exitClean
+	for _, sc := range list {
+		sum, code, err := k.one(c, sc, worker)
+		if err != nil {
+			return err
+		}
+		summaries = append(summaries, sum)
+		worst = worse(worst, code)
+	}
+	if k.JSON != "" {
+		data, err := json.MarshalIndent(summaries, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(k.JSON, append(data, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if worst != exitClean {
+		return status(worst)
+	}
+	return nil
+}
+
+// worse lets a violated invariant win over a failure of the harness.
+func worse(a, b int) int {
+	switch {
+	case a == exitViolated || b == exitViolated:
+		return exitViolated
+	case a != exitClean:
+		return a
+	}
+	return b
+}
+
+// workerCommandLine starts this program as a worker.
+func workerCommandLine() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return []string{self, "worker"}, nil
+}
+
+// one runs the campaign of one scenario.
+func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string) (*campaign.Summary, int, error) {
+	count := k.Seeds
+	spent := func() bool { return false }
+	switch {
+	case k.During > 0:
+		count, spent = seedsEndless, budget(k.During)
+	case count == 0:
+		count = seedsDefault
+	}
+	workers := k.Workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+	}
+	job := k.job(sc.Name, k.First, count)
+	job.Guard = k.Guard
+	sum := campaign.NewSummary(sc.Name)
+	start := time.Now()
+	seen := map[string]bool{}
+	var failures []campaign.Outcome
+	err := (&campaign.Coordinator{Command: worker, Workers: workers}).Run(job, func(o campaign.Outcome) bool {
+		sum.Add(o)
+		switch {
+		case o.Broken != "":
+			c.printf("BROKEN %s seed=%d build=%s\n     plexus-sim run --scenario %s --seed %d\n%s\n", sc.Name, o.Seed, campaign.Build(), sc.Name, o.Seed, o.Broken)
+			return sum.Broken < brokenMax && !spent()
+		case o.Failure != nil && !seen[o.Failure.Class()]:
+			seen[o.Failure.Class()] = true
+			failures = append(failures, o)
+			return k.KeepGoing && !spent()
+		}
+		return !spent()
+	})
+	if err != nil {
+		return sum, exitHarness, err
+	}
+	for _, o := range failures {
+		if err := k.tell(c, sc, o); err != nil {
+			return sum, exitHarness, err
+		}
+	}
+	k.summarize(c, sum, time.Since(start))
+	switch {
+	case sum.Failed > 0:
+		return sum, exitViolated, nil
+	case sum.Broken > 0 || len(sum.Silent()) > 0:
+		return sum, exitHarness, nil
+	}
+	return sum, exitClean, nil
+}
+
+// tell shrinks a failure, writes its files and prints it.
+func (k *campaignCommand) tell(c *console, sc campaign.Scenario, o campaign.Outcome) error {
+	spec, err := o.Replay.Spec()
+	if err != nil {
+		return err
+	}
+	result := campaign.Execute(sc, spec, campaign.Watch{})
+	name := filepath.Join(k.Out, fmt.Sprintf("%s-%d", sc.Name, o.Seed))
+	if err := os.MkdirAll(k.Out, 0o755); err != nil {
+		return err
+	}
+	if result.Failure == nil {
+		c.printf("NOT DETERMINISTIC %s seed=%d: it failed in a worker and is clean here: %s\n", sc.Name, o.Seed, o.Failure)
+		return status(exitNondeterministic)
+	}
+	from := len(*spec.Plan)
+	if !k.NoShrink {
+		small, err := campaign.Shrink(sc, result, budget(shrinkSeconds))
+		if err != nil {
+			return err
+		}
+		result = small.Result
+	}
+	report := campaign.Report(sc, result)
+	if err := save(name+".plr", result); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".txt", []byte(report), 0o644); err != nil {
+		return err
+	}
+	c.printf("%s     plexus-sim replay %s.plr\n", campaign.Headline(result), name)
+	c.printf("     %s\n     at %v, event %d; %d of %d plan entries left:\n%s     report: %s.txt\n",
+		result.Failure, result.Failure.At, result.Failure.Event, len(*result.Spec.Plan), from, result.Spec.Plan, name)
+	return nil
+}
+
+func (k *campaignCommand) summarize(c *console, s *campaign.Summary, took time.Duration) {
+	c.printf("%s: %d seeds, %d failed, %d broken; %v of virtual time in %v (%.0f times real time), %.1f seeds/s\n",
+		s.Scenario, s.Seeds, s.Failed, s.Broken, s.Virtual.Round(time.Second), took.Round(time.Millisecond),
+		s.Virtual.Seconds()/took.Seconds(), float64(s.Seeds)/took.Seconds())
+	c.printf("  faults:")
+	for _, class := range primitives.SortedKeys(s.Fired) {
+		c.printf(" %s %d", class, s.Fired[class])
+	}
+	c.printf("\n")
+	for _, class := range s.Silent() {
+		c.printf("  SILENT: %s was allowed and never took effect\n", class)
+	}
+	for _, name := range s.NeverHit() {
+		c.printf("  never reached: %s\n", name)
+	}
+	for _, class := range primitives.SortedKeys(s.Classes) {
+		c.printf("  failure class, %d seeds: %s\n", s.Classes[class], fault.Class(class))
+	}
+}
