@@ -32,13 +32,20 @@ func share(now, deadline primitives.Instant, left int) primitives.Instant {
 	return now.Add(deadline.Sub(now) / time.Duration(left))
 }
 
-// sequential tries the addresses of a host in order.
-func sequential(ctx context.Context, w primitives.World, host string, port uint16, deadline primitives.Instant,
-	until func(now, deadline primitives.Instant, left int) primitives.Instant) (primitives.Conn, error) {
+// budget gives the deadline of an attempt with some addresses left.
+type budget func(now, deadline primitives.Instant, left int) primitives.Instant
+
+// sequential looks a host up and tries its addresses in order.
+func sequential(ctx context.Context, w primitives.World, host string, port uint16, deadline primitives.Instant, until budget) (primitives.Conn, error) {
 	addrs, err := w.Resolver().Lookup(ctx, host, deadline)
 	if err != nil {
 		return nil, err
 	}
+	return attempts(ctx, w, host, port, deadline, addrs, until)
+}
+
+// attempts tries addresses in order.
+func attempts(ctx context.Context, w primitives.World, host string, port uint16, deadline primitives.Instant, addrs []netip.Addr, until budget) (primitives.Conn, error) {
 	failed := &Error{Host: host, Port: port}
 	for i, addr := range addrs {
 		target := netip.AddrPortFrom(addr, port)

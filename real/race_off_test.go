@@ -1,0 +1,5 @@
+//go:build !race
+
+package real_test
+
+const raced = false
