@@ -20,10 +20,12 @@ type Construction struct {
 	where   *node
 }
 
-// step sets one output field.
+// step sets one output field. A value equal for all rows, or an unchanged view
+// taken many times, can need more bytes than a column holds: full says so.
 type step struct {
 	target int
 	value  *node
+	full   *Fault
 }
 
 // CompileConstruction compiles a construction. withPartial makes runs return the
@@ -43,7 +45,7 @@ func CompileConstruction(t *typed.Construction, withPartial bool) (*Construction
 		if err != nil {
 			return nil, err
 		}
-		p.steps = append(p.steps, step{target: s.Target, value: value})
+		p.steps = append(p.steps, step{target: s.Target, value: value, full: c.columnFull(string(op))})
 	}
 	if t.Where != nil {
 		where, err := c.clause(RouteWhere, NoIndex, -1, t.Where)
@@ -95,7 +97,7 @@ func (p *Construction) Run(ctx *Context, in *Rows, s *Scratch) Constructed {
 	f.output = make([]vec, len(p.output.Fields))
 	var history snapshots
 	for _, st := range p.steps {
-		v := st.value.run(f)
+		v := f.bounded(st.value.run(f), st.full)
 		if p.partial != nil && f.failed {
 			history.note(f)
 		}

@@ -86,6 +86,24 @@ func (f *frame) listArray(v *vec, t arrow.DataType, positions []int32, rows int)
 	return batch.GatherRows(f.ctx.Memory, v.list, picked)
 }
 
+// bounded fails the rows of a scalar text that do not find room in a column.
+func (f *frame) bounded(v vec, full *Fault) vec {
+	if !v.scalar || v.kind != vocab.String && v.kind != vocab.Bytes || v.null(0) || len(v.text(0)) == 0 {
+		return v
+	}
+	room := f.scratch.columnBytes / len(v.text(0))
+	if f.n <= room {
+		return v
+	}
+	v = f.scratch.expand(v, f.n)
+	over := f.scratch.full(f.n)
+	for i := range room {
+		over.unset(i)
+	}
+	v.valid = f.failing(v.valid, over, full)
+	return v
+}
+
 func storeValidity(s *Scratch, mem memory.Allocator, valid bitmap, positions []int32, rows int) (*memory.Buffer, int) {
 	if valid == nil {
 		return nil, 0
