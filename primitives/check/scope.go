@@ -41,6 +41,8 @@ var exceptions = []exception{
 		because: "the coordinator of worker processes runs outside the simulation"},
 	{packages: "plexus/cmd/...", rules: []string{"PX007", "PX015"},
 		because: "composition and output; signals come from real"},
+	{packages: "plexus/cmd/plexus-sim", rules: []string{"PX001"},
+		because: "budgets of real time"},
 	{packages: "plexus/features/...", all: true, except: []string{"PX008"},
 		because: "godog and process control run outside the simulation"},
 	{packages: "plexus/tools/...", all: true, because: "not product code"},
