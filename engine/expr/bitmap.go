@@ -144,6 +144,9 @@ func (b bitmap) appendPositions(dst []int32) []int32 {
 	return dst
 }
 
+// positions lists the set positions.
+func (s *Scratch) positions(b bitmap) []int32 { return b.appendPositions(s.int32s(b.count())[:0]) }
+
 // store writes n bits as an Arrow bitmap.
 func (b bitmap) store(to []byte) {
 	for i := range to {

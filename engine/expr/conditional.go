@@ -95,7 +95,7 @@ func (f *frame) arms(kind vocab.Kind, t arrow.DataType, full *Fault, arms int, c
 	take := func(k int, rows bitmap) {
 		f.active = rows
 		results = append(results, result(k).run(f))
-		for _, i := range rows.appendPositions(nil) {
+		for _, i := range f.scratch.positions(rows) {
 			choice[i] = int16(len(results) - 1)
 		}
 	}

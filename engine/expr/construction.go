@@ -131,7 +131,7 @@ func (f *frame) record(layout *arrow.Schema, columns []vec, keep bitmap) arrow.R
 	if keep != nil {
 		rows = keep.count()
 		if rows != f.n {
-			positions = keep.appendPositions(f.scratch.int32s(rows)[:0])
+			positions = f.scratch.positions(keep)
 		}
 	}
 	arrays := make([]arrow.Array, len(columns))

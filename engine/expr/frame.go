@@ -127,7 +127,7 @@ func (f *frame) fail(rows bitmap, fault *Fault) {
 		clear(s.faults)
 		f.failed = true
 	}
-	for _, i := range rows.appendPositions(nil) {
+	for _, i := range f.scratch.positions(rows) {
 		if f.scratch.faults[i] == nil {
 			f.scratch.faults[i] = fault
 		}
