@@ -41,7 +41,7 @@ func (h *snapshots) note(f *frame) {
 func (h *snapshots) record(f *frame, p *Construction) arrow.RecordBatch {
 	choice := make([]int16, f.n)
 	for k, shot := range h.taken {
-		for _, r := range shot.f.scratch.positions(rows) {
+		for _, r := range f.scratch.positions(shot.rows) {
 			choice[r] = int16(k)
 		}
 	}
