@@ -224,6 +224,20 @@ var natsSteps = []natsStep{
 					" rejected 2 external/publish: stream error 10054: message size exceeds maximum allowed"),
 			equal("stored", s.server.stored(s.unique), "[ok]"))
 	}},
+	{"the measure of a message is the server's own", func(s *natsSession) error {
+		sink, err := s.sink(s.unique, vocab.SinkMode{Kind: vocab.SinkNoAck})
+		if err != nil {
+			return err
+		}
+		defer sink.Close(s.ctx)
+		// "NATS/1.0", "A: é" and "B: 1" with their line ends, and the empty line.
+		headers := []contract.Header{{Name: "B", Value: " 1 "}, {Name: "A", Value: "é"}}
+		const block = 10 + 7 + 6 + 2
+		recs := records(strings.Repeat("x", 1<<20-block), strings.Repeat("x", 1<<20-block+1))
+		recs[0].Headers, recs[1].Headers = headers, headers
+		return equal("publish", outcome(sink.Publish(s.ctx, recs)), "delivered [1]"+
+			" rejected 2 external/publish: message of 1048577 bytes exceeds the server's max_payload of 1048576")
+	}},
 	{"a header that cannot be carried rejects its record", func(s *natsSession) error {
 		sink, err := s.sink(s.unique, vocab.SinkMode{Kind: vocab.SinkNoAck})
 		if err != nil {
