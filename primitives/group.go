@@ -42,20 +42,24 @@ func (g *Group) Go(name string, f func(ctx context.Context) error) {
 	})
 }
 
+// finish takes a task off the group. The scope ends before anyone can see the
+// group done, so that its cause is the error.
 func (g *Group) finish(err error) {
 	g.mu.Lock()
-	g.running--
 	first := err != nil && g.err == nil
 	if first {
 		g.err = err
 	}
-	if g.running == 0 {
-		for g.waiters.wake() {
-		}
-	}
 	g.mu.Unlock()
 	if first {
 		g.cancel(err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running--
+	if g.running == 0 {
+		for g.waiters.wake() {
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func TestExemptions(t *testing.T) {
 }
 
 func TestVerbs(t *testing.T) {
-	for format, want := range map[string]string{ //plexus:orderfree independent cases
+	for format, want := range map[string]string{
 		"":                "",
 		"no verb 100%%":   "",
 		"%d %+v %-10s %w": "dvsw",

@@ -35,7 +35,7 @@ var taskCases = []testCase{
 		g.Go("test task", func(context.Context) error { return broken })
 		err := g.Wait(bg)
 		t.that(errors.Is(err, broken), "group ended with %v", err)
-		t.that(g.Context().Err() != nil, "scope still open")
+		t.that(errors.Is(g.Context().Err(), broken), "scope ended with %v", g.Context().Err())
 	}},
 	{"cancelling a group ends its tasks with the cause", func(t *test) {
 		enough := errors.New("enough")
