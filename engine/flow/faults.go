@@ -29,8 +29,8 @@ type RowFault struct {
 	Reference string
 }
 
-// evaluation turns failures of expressions into message errors.
-func evaluation(failed []expr.RowError) []RowFault {
+// Evaluation turns failures of expressions into message errors.
+func Evaluation(failed []expr.RowError) []RowFault {
 	faults := make([]RowFault, len(failed))
 	for i, e := range failed {
 		faults[i] = RowFault{
@@ -41,8 +41,8 @@ func evaluation(failed []expr.RowError) []RowFault {
 	return faults
 }
 
-// Rows lists the rows of faults.
-func faultRows(faults []RowFault) []int32 {
+// FaultRows lists the rows of faults.
+func FaultRows(faults []RowFault) []int32 {
 	rows := make([]int32, len(faults))
 	for i := range faults {
 		rows[i] = faults[i].Row
@@ -143,7 +143,7 @@ func (m *MessageErrors) send(u *Unit, f FailedRows, s *expr.Scratch) {
 		partial = nullBatch(u, m.partial, len(f.Faults))
 		defer partial.Release()
 	}
-	rows := faultRows(f.Faults)
+	rows := FaultRows(f.Faults)
 	out := m.construct.Run(&u.Context, &expr.Rows{
 		Input: f.Input, Metadata: f.Metadata, Error: scope, Partial: partial,
 		Select: batch.Rows(int(f.Input.NumRows()), rows),
@@ -163,7 +163,7 @@ func (m *MessageErrors) send(u *Unit, f FailedRows, s *expr.Scratch) {
 	}
 	kept, failed := Divide(f.Acks, batch.Rows(len(rows), positions(out.Kept.AppendRows(nil))), positions(bad), u.At)
 	if len(bad) > 0 {
-		faults := evaluation(out.Failed)
+		faults := Evaluation(out.Failed)
 		m.reference(faults)
 		m.report(faults, f.Faults[positions(bad[:1])[0]].Reference)
 		failed.Fail(u.At, reasonMessage)
@@ -260,4 +260,56 @@ func nullBatch(u *Unit, layout *arrow.Schema, n int) arrow.RecordBatch {
 		column.Release()
 	}
 	return rec
+}
+
+// Due returns when the error records flush; Never while there are none or one
+// batch of them waits for admission.
+func (m *MessageErrors) Due() primitives.Instant {
+	if m.outlet == nil || m.outlet.busy.Load() {
+		return primitives.Never
+	}
+	return m.due()
+}
+
+func (m *MessageErrors) due() primitives.Instant {
+	if !m.buffer.empty() && m.d.draining() {
+		return m.buffer.since
+	}
+	return m.buffer.due()
+}
+
+// Blocked reports whether a due flush waits behind a dispatch: the operator
+// takes no more input.
+func (m *MessageErrors) Blocked(now primitives.Instant) bool {
+	return m.outlet != nil && m.outlet.busy.Load() && m.due() <= now
+}
+
+// Flush dispatches the buffered error records, which must be due.
+func (m *MessageErrors) Flush() { m.d.dispatch(m.operator, &m.buffer, m.outlet, m.load) }
+
+// Pending returns the shares of the buffered error records, for keepalives.
+func (m *MessageErrors) Pending() []*ack.Set {
+	var sets []*ack.Set
+	for _, c := range m.buffer.parts {
+		if c.Acks != nil {
+			sets = append(sets, c.Acks)
+		}
+	}
+	return sets
+}
+
+// Update exchanges the policy for one with the same target.
+func (m *MessageErrors) Update(plan *decide.MessageErrorPlan, output *vocab.Schema, flush vocab.Flush) error {
+	return m.update(plan, output, flush)
+}
+
+// End drops what is buffered and what waits for admission: the operator ends.
+func (m *MessageErrors) End() {
+	for _, c := range m.buffer.take() {
+		c.Fail(m.d.now(), ack.Dropped)
+		m.load.Add(-1)
+	}
+	if m.outlet != nil {
+		m.outlet.withdraw()
+	}
 }

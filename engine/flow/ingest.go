@@ -89,7 +89,7 @@ func (p *processor) execute(g *Group) {
 	}
 	var failed []expr.RowError
 	in.Select, failed = p.program.filter.Run(&u.Context, in, p.scratch)
-	early = mergeFaults(early, evaluation(failed))
+	early = MergeFaults(early, Evaluation(failed))
 	p.distribute(u, c, in, early, true)
 	if g.Metadata != nil {
 		g.Metadata.Release()

@@ -151,12 +151,12 @@ func (p *processor) junction(input *inputProgram, c *Carrier) {
 	var failed, more []expr.RowError
 	in.Select, failed = input.where.Run(&u.Context, in, p.scratch)
 	in.Select, more = p.program.filter.Run(&u.Context, in, p.scratch)
-	p.distribute(u, c, in, mergeFaults(evaluation(failed), evaluation(more)), false)
+	p.distribute(u, c, in, MergeFaults(Evaluation(failed), Evaluation(more)), false)
 	p.load.Add(-1)
 }
 
-// mergeFaults joins two ascending lists that have no row in common.
-func mergeFaults(a, b []RowFault) []RowFault {
+// MergeFaults joins two ascending lists that have no row in common.
+func MergeFaults(a, b []RowFault) []RowFault {
 	switch {
 	case len(a) == 0:
 		return b
@@ -177,12 +177,12 @@ func (p *processor) distribute(u *Unit, c *Carrier, in *expr.Rows, early []RowFa
 	for i, r := range p.routes {
 		in.Select = selected
 		out := r.program.construct.Run(&u.Context, in, p.scratch)
-		late := evaluation(out.Failed)
+		late := Evaluation(out.Failed)
 		var before []RowFault
 		if every || i == 0 {
 			before = slices.Clone(early) // each route gives its own references
 		}
-		kept, failed := Divide(children[i], out.Kept, faultRows(mergeFaults(before, late)), u.At)
+		kept, failed := Divide(children[i], out.Kept, FaultRows(MergeFaults(before, late)), u.At)
 		if out.Kept.Len() > 0 {
 			p.load.Add(1)
 			out.Batch.Retain()
@@ -202,7 +202,7 @@ func (p *processor) handle(u *Unit, r *route, f FailedRows, before, late []RowFa
 	if len(before) > 0 {
 		f.Acks, f.Faults = shares, before
 		if len(late) > 0 {
-			rows := faultRows(mergeFaults(before, late))
+			rows := FaultRows(MergeFaults(before, late))
 			at := make([]int32, len(before))
 			for i := range before {
 				n, _ := slices.BinarySearch(rows, before[i].Row)
