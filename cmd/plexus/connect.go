@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"plexus/engine/client"
+	"plexus/engine/session/sessionpb"
+	"plexus/primitives/dns"
+	"plexus/real/http/sessionclient"
+)
+
+// initialPassword is where a node with default settings, started in the same
+// directory, leaves the password of its first user.
+const initialPassword = "plexus-data/initial-password"
+
+// errNoPassword says that there is no way to learn the password.
+var errNoPassword = errors.New("no password: give --password-file, --password or PLEXUS_PASSWORD")
+
+// connect opens a session.
+func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*client.Session, error) {
+	password, err := p.password()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.world.LoadResolver(ctx, dns.Options{}); err != nil {
+		return nil, err
+	}
+	transport, err := sessionclient.New(p.world, p.options.Server, p.options.Username, password)
+	if err != nil {
+		return nil, err
+	}
+	return client.Open(ctx, p.world, client.Options{
+		Transport: transport, Client: "plexus", Domain: p.options.Domain,
+		CallTimeout: p.options.Timeout, Notify: notify,
+	})
+}
+
+// password looks where the user said, then where a local node leaves it, then
+// asks.
+func (p *program) password() (string, error) {
+	switch {
+	case p.options.Password != "":
+		return p.options.Password, nil
+	case p.options.PasswordFile != "":
+		text, err := os.ReadFile(p.options.PasswordFile)
+		return strings.TrimSpace(string(text)), err
+	}
+	if loopback(p.options.Server) {
+		if text, err := os.ReadFile(initialPassword); err == nil {
+			return strings.TrimSpace(string(text)), nil
+		}
+	}
+	if !p.interactive() {
+		return "", errNoPassword
+	}
+	fmt.Fprintf(p.err, "password of %s: ", p.options.Username)
+	text, err := term.ReadPassword(int(p.in.Fd()))
+	fmt.Fprintln(p.err)
+	return string(text), err
+}
+
+// loopback reports whether every server is on this machine.
+func loopback(servers []string) bool {
+	for _, server := range servers {
+		at, err := url.Parse(server)
+		if err != nil {
+			return false
+		}
+		if host := at.Hostname(); host != "localhost" {
+			if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"plexus/engine/client"
+	"plexus/nspl/ast"
+	"plexus/nspl/parse"
+)
+
+type execCommand struct {
+	File       string   `short:"f" placeholder:"FILE" help:"Read statements from a file; - is standard input."`
+	Statements []string `arg:"" optional:"" help:"Statements, each ended by a semicolon."`
+}
+
+func (c *execCommand) run(ctx context.Context, p *program) int {
+	text, err := c.text(p)
+	if err != nil {
+		fmt.Fprintf(p.err, "plexus: %v\n", err)
+		return statusUsage
+	}
+	statements, err := split(text)
+	if err != nil {
+		explain(p.err, err, text)
+		return statusUsage
+	}
+	session, err := p.connect(ctx, nil)
+	if err != nil {
+		return p.statusOf(ctx, err)
+	}
+	status := statusDone
+	for _, statement := range statements {
+		if status = p.execute(ctx, session, statement); status != statusDone {
+			break
+		}
+	}
+	if err := session.Close(ctx); err != nil && status == statusDone {
+		return p.statusOf(ctx, err)
+	}
+	return status
+}
+
+// errNothingToRun says that neither a file nor an argument was given.
+var errNothingToRun = errors.New("nothing to run: give statements or -f FILE")
+
+func (c *execCommand) text(p *program) (string, error) {
+	switch {
+	case c.File == "-":
+		text, err := io.ReadAll(p.in)
+		return string(text), err
+	case c.File != "":
+		text, err := os.ReadFile(c.File)
+		return string(text), err
+	case len(c.Statements) > 0:
+		return strings.Join(c.Statements, " "), nil
+	}
+	return "", errNothingToRun
+}
+
+// split parses the whole text, so that nothing is sent when any of it does not
+// parse, and returns its statements.
+func split(text string) ([]string, error) {
+	if _, err := parse.Statements(text); err != nil {
+		return nil, err
+	}
+	spans, _, err := parse.Split(text)
+	var statements []string
+	for _, span := range spans {
+		if statement := strings.TrimSpace(text[span.Start:span.End]); statement != "" {
+			statements = append(statements, statement)
+		}
+	}
+	return statements, err
+}
+
+// explain prints a parse error with its place in the text.
+func explain(out io.Writer, err error, text string) {
+	var many ast.Diagnostics
+	var one *ast.Diagnostic
+	switch {
+	case errors.As(err, &many):
+		fmt.Fprint(out, many.Explain(text))
+	case errors.As(err, &one):
+		fmt.Fprint(out, one.Explain(text))
+	default:
+		fmt.Fprintf(out, "plexus: %v\n", err)
+	}
+}
+
+// execute runs one statement and prints its result.
+func (p *program) execute(ctx context.Context, session *client.Session, statement string) int {
+	reply, err := session.Execute(ctx, statement)
+	if err != nil {
+		return p.statusOf(ctx, err)
+	}
+	return p.print(statement, reply)
+}

@@ -1,0 +1,282 @@
+// Package sessionclient reaches nodes by the Connect binding of the session
+// protocol. It is apart from the servers of package real/http so that programs
+// which only talk to nodes stay small.
+package sessionclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"plexus/engine/client"
+	"plexus/engine/session/sessionpb"
+	"plexus/primitives"
+	"plexus/primitives/dial"
+)
+
+// Path is where the procedures of the session protocol are.
+const Path = "/plexus.session.v1.Session/"
+
+const (
+	// connectTime bounds reaching one server.
+	connectTime = 10 * time.Second
+	// ReplyBytesMax bounds one reply.
+	ReplyBytesMax = 64 << 20
+)
+
+// codes maps the codes of the session protocol to those of Connect.
+var codes = []struct {
+	session string
+	connect connect.Code
+}{
+	{client.Unauthenticated, connect.CodeUnauthenticated},
+	{client.InvalidArgument, connect.CodeInvalidArgument},
+	{client.NotFound, connect.CodeNotFound},
+	{client.ResourceExhausted, connect.CodeResourceExhausted},
+	{client.Unavailable, connect.CodeUnavailable},
+	{client.ReplyTooLarge, connect.CodeOutOfRange},
+	{client.Internal, connect.CodeInternal},
+}
+
+// ConnectCode returns the code of Connect for one of the session protocol.
+func ConnectCode(code string) connect.Code {
+	for _, c := range codes {
+		if c.session == code {
+			return c.connect
+		}
+	}
+	return connect.CodeInternal
+}
+
+// sessionCode is the inverse of ConnectCode.
+func sessionCode(code connect.Code) string {
+	for _, c := range codes {
+		if c.connect == code {
+			return c.session
+		}
+	}
+	return client.Internal
+}
+
+// ErrServer says that the address of a server cannot be used.
+var ErrServer = errors.New("server address")
+
+// transport reaches nodes by Connect. Calls go to the server that took the
+// session; Open tries the others when that one cannot be reached.
+type transport struct {
+	servers []*calls
+	current atomic.Int64
+}
+
+// calls are the procedures of one server.
+type calls struct {
+	url         string
+	open        *connect.Client[sessionpb.OpenRequest, sessionpb.Event]
+	subscribe   *connect.Client[sessionpb.SubscribeRequest, sessionpb.SubscriptionFrame]
+	execute     *connect.Client[sessionpb.ExecuteRequest, sessionpb.ExecuteReply]
+	inspect     *connect.Client[sessionpb.InspectRequest, sessionpb.InspectReply]
+	close       *connect.Client[sessionpb.CloseRequest, sessionpb.CloseReply]
+	unsubscribe *connect.Client[sessionpb.UnsubscribeRequest, sessionpb.UnsubscribeReply]
+}
+
+// New returns the transport to servers, named by URLs of the form
+// http://host:port.
+func New(w primitives.World, servers []string, user, password string) (client.Transport, error) {
+	dialer := &http.Transport{
+		DialContext:         func(ctx context.Context, _, address string) (net.Conn, error) { return dialServer(ctx, w, address) },
+		MaxIdleConnsPerHost: 4,
+		DisableCompression:  true,
+	}
+	options := []connect.ClientOption{
+		connect.WithReadMaxBytes(ReplyBytesMax),
+		connect.WithInterceptors(authorization(client.BasicAuthorization(user, password))),
+	}
+	c := &transport{}
+	for _, server := range servers {
+		at, err := url.Parse(server)
+		if err != nil || at.Scheme != "http" || at.Host == "" || at.Path != "" && at.Path != "/" {
+			return nil, fmt.Errorf("%w %q: expected http://host:port", ErrServer, server)
+		}
+		base := "http://" + at.Host + Path
+		web := &http.Client{Transport: dialer}
+		c.servers = append(c.servers, &calls{
+			url:         server,
+			open:        connect.NewClient[sessionpb.OpenRequest, sessionpb.Event](web, base+"Open", options...),
+			subscribe:   connect.NewClient[sessionpb.SubscribeRequest, sessionpb.SubscriptionFrame](web, base+"Subscribe", options...),
+			execute:     connect.NewClient[sessionpb.ExecuteRequest, sessionpb.ExecuteReply](web, base+"Execute", options...),
+			inspect:     connect.NewClient[sessionpb.InspectRequest, sessionpb.InspectReply](web, base+"Inspect", options...),
+			close:       connect.NewClient[sessionpb.CloseRequest, sessionpb.CloseReply](web, base+"Close", options...),
+			unsubscribe: connect.NewClient[sessionpb.UnsubscribeRequest, sessionpb.UnsubscribeReply](web, base+"Unsubscribe", options...),
+		})
+	}
+	if len(c.servers) == 0 {
+		return nil, fmt.Errorf("%w: none is given", ErrServer)
+	}
+	return c, nil
+}
+
+// dialServer connects through the World. What fails here was not sent.
+func dialServer(ctx context.Context, w primitives.World, address string) (net.Conn, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", client.ErrNotConnected, err)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", client.ErrNotConnected, err)
+	}
+	conn, err := dial.Dial(ctx, w, host, uint16(port), w.Clock().Now().Add(connectTime))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", client.ErrNotConnected, err)
+	}
+	return conn, nil
+}
+
+// authorization sets the credentials of every call.
+type authorization string
+
+func (a authorization) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+		r.Header().Set("Authorization", string(a))
+		return next(ctx, r)
+	}
+}
+
+func (a authorization) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
+		conn := next(ctx, spec)
+		conn.RequestHeader().Set("Authorization", string(a))
+		return conn
+	}
+}
+
+func (a authorization) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}
+
+func (c *transport) server() *calls { return c.servers[c.current.Load()] }
+
+// callError tells an answer of the node from a node that may not have been
+// reached.
+func callError(ctx context.Context, server string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, client.ErrNotConnected):
+		return fmt.Errorf("%s: %w", server, notConnected(err))
+	}
+	var refused *connect.Error
+	if !errors.As(err, &refused) || !connect.IsWireError(err) {
+		return fmt.Errorf("%s: %w", server, err)
+	}
+	return &client.Error{Code: sessionCode(refused.Code()), Message: refused.Message()}
+}
+
+// notConnected drops the layers above the dialler's own error: they repeat the
+// address and the method.
+func notConnected(err error) error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		var network *net.OpError
+		if errors.As(inner, &network) {
+			return fmt.Errorf("%w: %w", client.ErrNotConnected, network.Err)
+		}
+	}
+	return err
+}
+
+// Open implements client.Transport.
+func (c *transport) Open(ctx context.Context, r *sessionpb.OpenRequest) (client.Stream[*sessionpb.Event], error) {
+	for tried := 1; ; tried++ {
+		at := c.current.Load()
+		stream, err := stream(ctx, c.servers[at].url, c.servers[at].open, r)
+		if err == nil || !errors.Is(err, client.ErrNotConnected) || tried == len(c.servers) {
+			return stream, err
+		}
+		c.current.Store((at + 1) % int64(len(c.servers)))
+	}
+}
+
+// Subscribe implements client.Transport.
+func (c *transport) Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest) (client.Stream[*sessionpb.SubscriptionFrame], error) {
+	return stream(ctx, c.server().url, c.server().subscribe, r)
+}
+
+// Execute implements client.Transport.
+func (c *transport) Execute(ctx context.Context, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error) {
+	return call(ctx, c.server().url, c.server().execute, r)
+}
+
+// Inspect implements client.Transport.
+func (c *transport) Inspect(ctx context.Context, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error) {
+	return call(ctx, c.server().url, c.server().inspect, r)
+}
+
+// Close implements client.Transport.
+func (c *transport) Close(ctx context.Context, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error) {
+	return call(ctx, c.server().url, c.server().close, r)
+}
+
+// Unsubscribe implements client.Transport.
+func (c *transport) Unsubscribe(ctx context.Context, r *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error) {
+	return call(ctx, c.server().url, c.server().unsubscribe, r)
+}
+
+func call[Req, Res any](ctx context.Context, server string, c *connect.Client[Req, Res], r *Req) (*Res, error) {
+	reply, err := c.CallUnary(ctx, connect.NewRequest(r))
+	if err != nil {
+		return nil, callError(ctx, server, err)
+	}
+	return reply.Msg, nil
+}
+
+func stream[Req, Res any](ctx context.Context, server string, c *connect.Client[Req, Res], r *Req) (client.Stream[*Res], error) {
+	ctx, cancel := context.WithCancel(ctx)
+	open, err := c.CallServerStream(ctx, connect.NewRequest(r))
+	if err != nil {
+		cancel()
+		return nil, callError(ctx, server, err)
+	}
+	return &streamOf[Res]{ctx: ctx, cancel: cancel, server: server, open: open}, nil
+}
+
+// streamOf reads the messages of one streaming call.
+type streamOf[Res any] struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	server string
+	open   *connect.ServerStreamForClient[Res]
+}
+
+// Recv implements client.Stream.
+func (s *streamOf[Res]) Recv() (*Res, error) {
+	if s.open.Receive() {
+		return s.open.Msg(), nil
+	}
+	if err := s.open.Err(); err != nil {
+		return nil, callError(s.ctx, s.server, err)
+	}
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+// Close implements client.Stream: it cancels the call.
+func (s *streamOf[Res]) Close() error {
+	s.cancel()
+	s.open.Close() // what the connection says about its end tells nobody anything
+	return nil
+}
+
+var _ client.Transport = (*transport)(nil)
