@@ -30,7 +30,7 @@ func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := p.world.LoadResolver(ctx, dns.Options{}); err != nil {
+	if err := p.world.LoadResolver(ctx, dns.Options{ConfigFile: "/etc/resolv.conf", HostsFile: "/etc/hosts"}); err != nil {
 		return nil, err
 	}
 	transport, err := sessionclient.New(p.world, p.options.Server, p.options.Username, password)
