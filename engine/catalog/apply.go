@@ -88,7 +88,10 @@ func (s *State) Apply(index uint64, c *catalogpb.Command) (*State, Result, Effec
 			break
 		}
 	}
-	if x := c.GetExecution(); x != nil {
+	// A command whose planning inputs changed did nothing and is planned again under
+	// the same reference, so its refusal is no outcome.
+	replan := result.Refused != nil && result.Refused.Code == Conflict && result.Refused.Step == 0
+	if x := c.GetExecution(); x != nil && !replan {
 		next.executions = next.executions.set(string(x.GetReference()), &Execution{
 			Reference: uuid(x.GetReference()), Owner: x.GetOwner(), Domain: x.GetDomain(), Digest: string(x.GetDigest()),
 			Reply: x.GetReply(), Finished: next.HighWater, Refusal: result.Refused,
@@ -164,7 +167,7 @@ func (t *transition) createDomain(c *catalogpb.CreateDomain) *Refusal {
 	if _, ok := t.state.Domain(c.GetName()); ok {
 		return refuse(Exists, "DOMAIN '%s' already exists", c.GetName())
 	}
-	t.setDomain(&Domain{Name: c.GetName(), Definition: t.index, Runtime: t.index})
+	t.setDomain(&Domain{Name: c.GetName(), Definition: t.index, Runtime: t.index, Positions: t.index})
 	return nil
 }
 
@@ -197,6 +200,9 @@ func (t *transition) setRunning(c *catalogpb.SetRunning) *Refusal {
 		d.Runtime = t.index
 		if d.Running {
 			d.Generation++
+		}
+		if c.GetFresh() {
+			d.Positions = t.index
 		}
 		return nil
 	})

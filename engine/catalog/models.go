@@ -16,7 +16,7 @@ func (t *transition) changeModels(c *catalogpb.ChangeModels) *Refusal {
 	if !ok {
 		return refuse(DomainMissing, "domain '%s' does not exist", c.GetDomain())
 	}
-	if d.Definition != c.GetExpected() {
+	if d.Definition != c.GetExpected() && d.Definition != t.index {
 		return refuse(Conflict, "domain '%s' changed while the statement was being planned", d.Name)
 	}
 	models := t.state.models

@@ -67,7 +67,7 @@ func (s *State) records() iter.Seq[*catalogpb.Record] {
 		for _, d := range s.domains.all() {
 			record := &catalogpb.DomainRecord{
 				Name: d.Name, Running: d.Running,
-				Generation: d.Generation, Definition: d.Definition, Runtime: d.Runtime,
+				Generation: d.Generation, Definition: d.Definition, Runtime: d.Runtime, Positions: d.Positions,
 			}
 			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Domain{Domain: record}}) {
 				return
@@ -149,7 +149,7 @@ func (l *Loader) add(record *catalogpb.Record) error {
 		d := family.Domain
 		s.domains = s.domains.set(d.GetName(), &Domain{
 			Name: d.GetName(), Running: d.GetRunning(),
-			Generation: d.GetGeneration(), Definition: d.GetDefinition(), Runtime: d.GetRuntime(),
+			Generation: d.GetGeneration(), Definition: d.GetDefinition(), Runtime: d.GetRuntime(), Positions: d.GetPositions(),
 		})
 	case *catalogpb.Record_Model:
 		return l.addModel(family.Model)

@@ -43,6 +43,8 @@ type Domain struct {
 	Definition uint64
 	// Runtime is the index that last changed what executes: models or lifecycle.
 	Runtime uint64
+	// Positions is the index since which source positions of the domain count.
+	Positions uint64
 }
 
 // Key names a model within its domain.

@@ -142,7 +142,7 @@ func TestStateRefusalAndReference(t *testing.T) {
 					t.Fatalf("refused, yet the state changed: %v", result.Refused)
 				}
 			}
-			if x := command.GetExecution(); x != nil && result.Known == nil && (result.Refused == nil || result.Refused.Code != ReferenceExpired) {
+			if x := command.GetExecution(); x != nil && result.Known == nil && (result.Refused == nil || result.Refused.Code != ReferenceExpired && result.Refused.Code != Conflict) {
 				again, second, _ := next.Apply(i+3, command)
 				_, kept := next.Execution(primitives.UUID(x.GetReference()))
 				if !kept {

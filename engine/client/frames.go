@@ -46,7 +46,7 @@ func (t *framesTransport) call(ctx context.Context, method string, request proto
 	}
 	conn, err := t.world.Net().Dial(ctx, t.addr, t.world.Clock().Now().Add(connectTimeout))
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", t.addr, err)
+		return nil, fmt.Errorf("%w to %s: %w", ErrNotConnected, t.addr, err)
 	}
 	s := &frameStream{ctx: ctx, conn: conn}
 	s.stop = primitives.OnCancel(ctx, func() { _ = conn.Close() })

@@ -155,7 +155,7 @@ func (s *Session) ExecuteAs(ctx context.Context, reference, text string) (*sessi
 		case !repeatable(err):
 			return nil, err
 		default:
-			sent = true
+			sent = sent || !errors.Is(err, ErrNotConnected)
 		}
 		if waitErr := primitives.Sleep(call, s.world, pause); waitErr != nil {
 			if sent {

@@ -48,6 +48,9 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
+// ErrNotConnected says that the node was not reached: nothing was sent.
+var ErrNotConnected = errors.New("cannot connect")
+
 // ErrOutcomeUnknown says that a command may have been executed.
 var ErrOutcomeUnknown = errors.New("outcome unknown")
 

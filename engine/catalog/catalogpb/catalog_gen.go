@@ -636,8 +636,9 @@ func (x *DropDomain) GetName() string {
 }
 
 // ChangeModels changes the definitions of one domain together. The proposer
-// validated them against the domain at revision expected; if that changed in the
-// meantime the step is refused and nothing applies.
+// validated them against the domain at revision expected, as earlier steps of the
+// command left it; if another command changed it in the meantime the step is
+// refused and nothing applies.
 type ChangeModels struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
@@ -766,10 +767,13 @@ func (x *ModelChange) GetText() string {
 	return ""
 }
 
+// SetRunning starts or stops a domain. A fresh start forgets the positions that
+// the domain keeps for its sources.
 type SetRunning struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
 	Running       bool                   `protobuf:"varint,2,opt,name=running,proto3" json:"running,omitempty"`
+	Fresh         bool                   `protobuf:"varint,3,opt,name=fresh,proto3" json:"fresh,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -814,6 +818,13 @@ func (x *SetRunning) GetDomain() string {
 func (x *SetRunning) GetRunning() bool {
 	if x != nil {
 		return x.Running
+	}
+	return false
+}
+
+func (x *SetRunning) GetFresh() bool {
+	if x != nil {
+		return x.Fresh
 	}
 	return false
 }
@@ -1015,6 +1026,7 @@ type DomainRecord struct {
 	Generation    uint64                 `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
 	Definition    uint64                 `protobuf:"varint,5,opt,name=definition,proto3" json:"definition,omitempty"`
 	Runtime       uint64                 `protobuf:"varint,6,opt,name=runtime,proto3" json:"runtime,omitempty"`
+	Positions     uint64                 `protobuf:"varint,7,opt,name=positions,proto3" json:"positions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1080,6 +1092,13 @@ func (x *DomainRecord) GetDefinition() uint64 {
 func (x *DomainRecord) GetRuntime() uint64 {
 	if x != nil {
 		return x.Runtime
+	}
+	return 0
+}
+
+func (x *DomainRecord) GetPositions() uint64 {
+	if x != nil {
+		return x.Positions
 	}
 	return 0
 }
@@ -1501,11 +1520,12 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x02Op\x12\n" +
 	"\n" +
 	"\x06CREATE\x10\x00\x12\b\n" +
-	"\x04DROP\x10\x01\">\n" +
+	"\x04DROP\x10\x01\"T\n" +
 	"\n" +
 	"SetRunning\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x18\n" +
-	"\arunning\x18\x02 \x01(\bR\arunning\"!\n" +
+	"\arunning\x18\x02 \x01(\bR\arunning\x12\x14\n" +
+	"\x05fresh\x18\x03 \x01(\bR\x05fresh\"!\n" +
 	"\aReclaim\x12\x16\n" +
 	"\x06before\x18\x01 \x01(\x03R\x06before\"\xaf\x01\n" +
 	"\n" +
@@ -1522,7 +1542,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"UserRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\x96\x01\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\xb4\x01\n" +
 	"\fDomainRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\arunning\x18\x03 \x01(\bR\arunning\x12\x1e\n" +
@@ -1532,7 +1552,8 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\n" +
 	"definition\x18\x05 \x01(\x04R\n" +
 	"definition\x12\x18\n" +
-	"\aruntime\x18\x06 \x01(\x04R\aruntime\"}\n" +
+	"\aruntime\x18\x06 \x01(\x04R\aruntime\x12\x1c\n" +
+	"\tpositions\x18\a \x01(\x04R\tpositions\"}\n" +
 	"\vModelRecord\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +

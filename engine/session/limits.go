@@ -1,0 +1,18 @@
+package session
+
+import "time"
+
+// Limits of the protocol.
+const (
+	requestBytesMax  = 4 << 20
+	replyBytesMax    = 64 << 20
+	inFlightMax      = 64
+	sessionsMax      = 4096
+	transactionMax   = 4096 // queued statements
+	replansMax       = 16
+	referenceAhead   = 5 * time.Minute // clock difference that a client may have
+	frameJSONBytes   = 4 << 20
+	authCacheFor     = 5 * time.Minute
+	authCacheMax     = 1024
+	authFailureEvery = 100 * time.Millisecond
+)

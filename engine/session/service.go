@@ -1,0 +1,279 @@
+package session
+
+import (
+	"context"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/proto"
+
+	"plexus/engine/catalog"
+	"plexus/engine/client"
+	"plexus/engine/control"
+	"plexus/engine/flow"
+	"plexus/engine/session/sessionpb"
+	"plexus/primitives"
+)
+
+// Runtime is what the node executes.
+type Runtime interface {
+	// Settle waits until this node executes a domain at least as of a runtime
+	// revision. The error of an installation that failed is an *ActivationError.
+	Settle(ctx context.Context, domain string, revision uint64) error
+	// Domain returns a domain that executes here, nil for none.
+	Domain(name string) *flow.Domain
+	// ActivationFailure is why the newest revision of a domain does not execute
+	// here, nil while it does.
+	ActivationFailure(domain string) error
+	// Admitted reports whether the node passed runtime admission.
+	Admitted() bool
+}
+
+// Deps is what the service needs of its node.
+type Deps struct {
+	Group     *control.Group
+	Runtime   Runtime
+	Passwords *Passwords
+	Version   string
+	ClientURL string // what redirects name
+	// Counts takes one finished command.
+	Counts func(statement string, disposition sessionpb.Disposition)
+}
+
+// Service serves sessions.
+type Service struct {
+	world primitives.World
+	deps  Deps
+
+	lock     *primitives.Mutex
+	sessions map[string]*session
+	applying map[primitives.UUID]*applying
+
+	stopping *primitives.Event
+	commands *primitives.Group
+	next     atomic.Uint64 // subscription generations
+}
+
+// applying is a command under way; who repeats its reference joins it.
+type applying struct {
+	owner string
+	done  *primitives.Event
+	reply *sessionpb.ExecuteReply
+	err   error
+}
+
+// NewService returns a service without sessions.
+func NewService(ctx context.Context, w primitives.World, deps Deps) *Service {
+	return &Service{
+		world: w, deps: deps, lock: primitives.NewMutex(w),
+		sessions: map[string]*session{}, applying: map[primitives.UUID]*applying{}, stopping: primitives.NewEvent(w),
+		commands: primitives.NewGroup(ctx, w),
+	}
+}
+
+// session is one client. Its lane orders what must be ordered.
+type session struct {
+	id       string
+	user     string
+	lane     *primitives.Mutex
+	inFlight atomic.Int32
+	tx       *transaction // under lane
+	ended    *primitives.Event
+
+	// subscriptions change under the service's lock.
+	subscriptions map[string]*subscription
+}
+
+// Authenticate checks the credentials of one call.
+func (s *Service) Authenticate(ctx context.Context, authorization string) (*catalog.User, error) {
+	if s.stopping.IsSet() {
+		return nil, errStopping
+	}
+	return s.deps.Passwords.Authenticate(ctx, s.deps.Group.State(), authorization)
+}
+
+// Stop refuses further calls, ends every session, and waits for the commands that
+// were admitted.
+func (s *Service) Stop(ctx context.Context) error {
+	s.stopping.Set()
+	return s.commands.Wait(ctx)
+}
+
+// Open serves one session until its stream ends.
+func (s *Service) Open(ctx context.Context, user *catalog.User, r *sessionpb.OpenRequest, send func(*sessionpb.Event) error) error {
+	if !s.deps.Runtime.Admitted() {
+		return refusal(client.Unavailable, "the node has not been admitted yet; retry")
+	}
+	x := &session{
+		id: primitives.NewUUIDv4(s.world.Entropy()).String(), user: user.Name,
+		lane: primitives.NewMutex(s.world), ended: primitives.NewEvent(s.world), subscriptions: map[string]*subscription{},
+	}
+	if err := s.admit(ctx, x); err != nil {
+		return err
+	}
+	defer s.remove(x)
+	s.world.Log().Debug("session opened", "session", x.id, "user", x.user, "client", r.GetClient())
+	follower := s.deps.Group.Follow()
+	defer s.deps.Group.Unfollow(follower)
+	return s.events(ctx, x, follower, send)
+}
+
+func (s *Service) admit(ctx context.Context, x *session) error {
+	if err := s.lock.Lock(ctx); err != nil {
+		return err
+	}
+	defer s.lock.Unlock()
+	if s.stopping.IsSet() {
+		return errStopping
+	}
+	if len(s.sessions) >= sessionsMax {
+		return refusal(client.ResourceExhausted, "the node serves %d sessions already", sessionsMax)
+	}
+	s.sessions[x.id] = x
+	return nil
+}
+
+// remove forgets a session with all it holds.
+func (s *Service) remove(x *session) {
+	x.ended.Set()
+	// The wait is short and must not be skipped.
+	_ = s.lock.Lock(context.Background())
+	delete(s.sessions, x.id)
+	open := make([]*subscription, 0, len(x.subscriptions))
+	for _, name := range primitives.SortedKeys(x.subscriptions) {
+		open = append(open, x.subscriptions[name])
+	}
+	s.lock.Unlock()
+	for _, sub := range open {
+		sub.end()
+	}
+}
+
+// events sends what a session is told beside replies: welcome, leadership and
+// domains first, then each change.
+func (s *Service) events(ctx context.Context, x *session, follower *control.Follower, send func(*sessionpb.Event) error) error {
+	limits := &sessionpb.Limits{RequestBytes: requestBytesMax, ReplyBytes: replyBytesMax, RequestsInFlight: inFlightMax}
+	welcome := &sessionpb.Welcome{SessionId: x.id, Node: s.deps.Group.Identity().NodeID, Limits: limits, Version: s.deps.Version}
+	if err := send(&sessionpb.Event{Body: &sessionpb.Event_Welcome{Welcome: welcome}}); err != nil {
+		return err
+	}
+	told := told{}
+	for {
+		for _, event := range told.news(s) {
+			if err := send(event); err != nil {
+				return err
+			}
+		}
+		if _, known := s.deps.Group.State().User(x.user); !known {
+			return send(ending(sessionpb.Ending_USER_REMOVED))
+		}
+		fired, err := primitives.Select(ctx, s.world, follower.OnChange(), x.ended.OnSet(), s.stopping.OnSet())
+		switch {
+		case err != nil:
+			return err
+		case fired == 1:
+			return nil
+		case fired == 2:
+			return send(ending(sessionpb.Ending_SHUTTING_DOWN))
+		}
+	}
+}
+
+func ending(reason sessionpb.Ending_Reason) *sessionpb.Event {
+	return &sessionpb.Event{Body: &sessionpb.Event_Ending{Ending: &sessionpb.Ending{Reason: reason}}}
+}
+
+// told is what a session knows.
+type told struct {
+	leadership bool
+	leads      bool
+	domains    *sessionpb.Domains
+}
+
+func (t *told) news(s *Service) (events []*sessionpb.Event) {
+	if leads := s.deps.Group.Leads(); !t.leadership || leads != t.leads {
+		t.leadership, t.leads = true, leads
+		body := &sessionpb.Leadership{LeadsHere: leads, Node: s.deps.Group.Identity().NodeID, ClientUrl: s.deps.ClientURL}
+		events = append(events, &sessionpb.Event{Body: &sessionpb.Event_Leadership{Leadership: body}})
+	}
+	list := &sessionpb.Domains{}
+	for d := range s.deps.Group.State().Domains() {
+		list.Domains = append(list.Domains, &sessionpb.DomainSummary{Name: d.Name, Running: d.Running, Generation: d.Generation})
+	}
+	if t.domains == nil || !proto.Equal(list, t.domains) {
+		t.domains = list
+		events = append(events, &sessionpb.Event{Body: &sessionpb.Event_Domains{Domains: list}})
+	}
+	return events
+}
+
+// find returns the caller's session.
+func (s *Service) find(ctx context.Context, user *catalog.User, id string) (*session, error) {
+	if err := s.lock.Lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.lock.Unlock()
+	x, ok := s.sessions[id]
+	if !ok || x.user != user.Name {
+		return nil, refusal(client.NotFound, "session '%s' is unknown; open a new one", id)
+	}
+	return x, nil
+}
+
+// enter takes one place in flight and the lane.
+func (s *Service) enter(ctx context.Context, x *session) (leave func(), err error) {
+	if x.inFlight.Add(1) > inFlightMax {
+		x.inFlight.Add(-1)
+		return nil, refusal(client.ResourceExhausted, "the session has %d requests in flight already", inFlightMax)
+	}
+	if err := x.lane.Lock(ctx); err != nil {
+		x.inFlight.Add(-1)
+		return nil, err
+	}
+	return func() {
+		x.lane.Unlock()
+		x.inFlight.Add(-1)
+	}, nil
+}
+
+// Close ends a session and reverts its transaction.
+func (s *Service) Close(ctx context.Context, user *catalog.User, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error) {
+	x, err := s.find(ctx, user, r.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	leave, err := s.enter(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	reply := &sessionpb.CloseReply{}
+	if x.tx != nil {
+		reply.DroppedCommands = uint32(len(x.tx.statements))
+		x.tx = nil
+	}
+	x.ended.Set()
+	return reply, nil
+}
+
+// Inspect returns what is known of a reference, and the transaction.
+func (s *Service) Inspect(ctx context.Context, user *catalog.User, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error) {
+	x, err := s.find(ctx, user, r.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	reply := &sessionpb.InspectReply{}
+	if r.GetExecutionReference() != "" {
+		reference, err := parseReference(r.GetExecutionReference())
+		if err != nil {
+			return nil, refusal(client.InvalidArgument, "execution_reference: %v", err)
+		}
+		if known, ok := s.deps.Group.State().Execution(reference); ok && known.Owner == user.Name {
+			reply.Reply = recovered(known)
+		}
+	}
+	if x.lane.TryLock() {
+		reply.Transaction = x.tx.status()
+		x.lane.Unlock()
+	}
+	return reply, nil
+}
