@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -48,6 +49,14 @@ type inode struct {
 	data     []byte
 	unsynced []unsynced
 	started  int // changes that left the history
+	doubtful []doubtful
+}
+
+// doubtful is a range that a failed sync left behind: the kernel takes it for
+// clean, and only luck brought it to the medium.
+type doubtful struct {
+	off, end int64
+	before   []byte // what stood at its beginning on the medium
 }
 
 // unsynced is one change of a file that a loss of power may undo.
@@ -57,7 +66,6 @@ type unsynced struct {
 	before []byte // what stood there
 	size   int64  // of the file before
 	trunc  bool   // the file was cut or extended to off
-	lost   bool   // a failed sync dropped it: only luck keeps it
 }
 
 // dirChange is one change of a directory that a loss of power may undo.
@@ -247,6 +255,7 @@ func (n *inode) write(p []byte, off int64) {
 		c.before = slices.Clone(n.data[off:min(off+int64(len(p)), c.size)])
 	}
 	n.put(p, off)
+	n.settle(off, off+int64(len(p)))
 	n.unsynced = append(n.unsynced, c)
 }
 
@@ -261,6 +270,7 @@ func (n *inode) truncate(size int64) {
 		c.before = slices.Clone(n.data[size:])
 	}
 	n.resize(size)
+	n.settle(size, math.MaxInt64)
 	n.unsynced = append(n.unsynced, c)
 }
 
@@ -276,18 +286,35 @@ func (n *inode) resize(size int64) {
 
 // synced makes the changes before number count durable.
 func (n *inode) synced(count int) {
-	done := count - n.started
-	if done <= 0 {
-		return
-	}
-	var kept []unsynced
-	for _, c := range n.unsynced[:done] {
-		if c.lost {
-			kept = append(kept, c)
+	done := max(count-n.started, 0)
+	n.unsynced = append([]unsynced(nil), n.unsynced[done:]...)
+	n.started += done
+}
+
+// doubt is what a failed sync makes of the changes before number count.
+func (n *inode) doubt(count int) {
+	for _, c := range n.unsynced[:max(count-n.started, 0)] {
+		if !c.trunc {
+			n.doubtful = append(n.doubtful, doubtful{c.off, c.off + int64(len(c.fresh)), c.before})
 		}
 	}
-	n.unsynced = append(kept, n.unsynced[done:]...)
-	n.started += done - len(kept)
+	n.synced(count)
+}
+
+// settle ends the doubt about a range that was written again.
+func (n *inode) settle(off, end int64) {
+	var kept []doubtful
+	for _, d := range n.doubtful {
+		if off > d.off {
+			left := min(off, d.end)
+			kept = append(kept, doubtful{d.off, left, d.before[:min(left-d.off, int64(len(d.before)))]})
+		}
+		if end < d.end {
+			right := max(end, d.off)
+			kept = append(kept, doubtful{right, d.end, d.before[min(right-d.off, int64(len(d.before))):]})
+		}
+	}
+	n.doubtful = slices.DeleteFunc(kept, func(d doubtful) bool { return d.off >= d.end })
 }
 
 // crash undoes the unsynchronised changes and redoes those that luck keeps. It
@@ -314,7 +341,29 @@ func (n *inode) crash(draw *Stream) (lost int) {
 			n.put(c.fresh[:draw.Below(uint64(len(c.fresh)))], c.off)
 		}
 	}
+	for i := len(n.doubtful) - 1; i >= 0; i-- {
+		if draw.Below(2) == 0 {
+			lost++
+			n.lose(n.doubtful[i])
+		}
+	}
+	n.doubtful = nil
 	return lost
+}
+
+// lose takes a doubtful range back: what stood there returns, and where nothing
+// stood the file ends or is zero.
+func (n *inode) lose(d doubtful) {
+	size := int64(len(n.data))
+	if d.off >= size {
+		return
+	}
+	back := copy(n.data[d.off:min(d.end, size)], d.before)
+	if from := d.off + int64(back); d.end >= size {
+		n.resize(from)
+	} else {
+		clear(n.data[from:d.end])
+	}
 }
 
 func (s *names) apply(c dirChange) {

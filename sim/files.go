@@ -362,10 +362,7 @@ func (f *file) Sync() error {
 	n := f.node
 	count := n.started + len(n.unsynced)
 	if err := (*files)(f.process).flush("sync", f.name); err != nil {
-		// The kernel takes the pages for clean now: no later Sync writes them.
-		for i := range n.unsynced[:max(count-n.started, 0)] {
-			n.unsynced[i].lost = true
-		}
+		n.doubt(count)
 		return err
 	}
 	f.process.sim.note(KindDisk, uint64(diskSyncs)<<32|uint64(f.process.host.index), uint64(len(n.data)))

@@ -25,6 +25,7 @@ type Host struct {
 	program string
 	main    func(context.Context, primitives.World)
 	down    bool // without power
+	exited  bool // the last process ended by itself
 
 	listeners []*listener
 	packets   []*packetSocket
@@ -75,6 +76,10 @@ func (h *Host) Process() *Process { return h.process }
 
 // Running reports whether a process runs.
 func (h *Host) Running() bool { return h.process != nil }
+
+// Exited reports whether the last program ended by itself, so that a supervisor
+// would start it again.
+func (h *Host) Exited() bool { return h.process == nil && h.exited }
 
 // Frozen reports whether the machine is frozen.
 func (h *Host) Frozen() bool { return h.frozen }

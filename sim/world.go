@@ -106,6 +106,7 @@ func (p *Process) end(how ending) {
 	s := p.sim
 	p.dead = true
 	p.host.process = nil
+	p.host.exited = how == endReturned
 	action := processDies
 	if how == endReturned {
 		action = processExits

@@ -124,12 +124,13 @@ func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string)
 	if err != nil {
 		return sum, exitHarness, err
 	}
+	took := time.Since(start)
 	for _, o := range failures {
 		if err := k.tell(c, sc, o); err != nil {
 			return sum, exitHarness, err
 		}
 	}
-	k.summarize(c, sum, time.Since(start))
+	k.summarize(c, sum, took)
 	switch {
 	case sum.Failed > 0:
 		return sum, exitViolated, nil

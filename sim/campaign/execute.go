@@ -128,6 +128,7 @@ func (r *Run) ask(o oracle.Oracle, check func() error) {
 
 // stop ends every node gracefully; what a node leaves behind fails the run.
 func (r *Run) stop() {
+	r.stopping = true
 	for _, h := range r.targets {
 		h.Stop()
 	}

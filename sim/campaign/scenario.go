@@ -42,10 +42,28 @@ type Run struct {
 	injectors []fault.Injector
 	oracles   []oracle.Oracle
 	over      bool
+	stopping  bool
 }
 
 // Target adds a node: a host whose process, clock, disk and links may suffer.
 func (r *Run) Target(h *sim.Host) { r.targets = append(r.targets, h) }
+
+// Supervise starts a node's program again whenever it ended by itself, as an init
+// system does.
+func (r *Run) Supervise(h *sim.Host) {
+	r.Sim.After(superviseEvery, func() {
+		if r.stopping {
+			return
+		}
+		if h.Exited() {
+			h.Restart()
+		}
+		r.Supervise(h)
+	})
+}
+
+// superviseEvery is how long an ended program stays down.
+const superviseEvery = time.Second
 
 // Peer adds a host that only the links to nodes may separate.
 func (r *Run) Peer(h *sim.Host) { r.peers = append(r.peers, h.Name()) }

@@ -119,6 +119,10 @@ func Destructive() []Kind {
 	}
 }
 
+// OnNode reports whether the kind is about one machine, or all, and no link or
+// name.
+func (k Kind) OnNode() bool { return k.on == onNode || k.on == onAllNodes }
+
 func (k Kind) often(horizon time.Duration) int64 {
 	return max(1, int64(horizon/max(k.Per, time.Millisecond)))
 }

@@ -6,6 +6,7 @@ import "plexus/sim/campaign"
 // oracles, shrinking and replay work.
 func All() []campaign.Scenario {
 	return []campaign.Scenario{
+		commands(),
 		register(registerSound),
 		register(registerUnsynced),
 		register(registerTorn),
