@@ -40,6 +40,8 @@ func lit(v any) *typed.Expr {
 		e.Type, e.Literal.Str = vocab.Scalar(vocab.String), v
 	case int:
 		e.Type, e.Literal.Int = vocab.Scalar(vocab.I64), int64(v)
+	case int64:
+		e.Type, e.Literal.Int = vocab.Scalar(vocab.I64), v
 	case float64:
 		e.Type, e.Literal.Float = vocab.Scalar(vocab.F64), v
 	case bool:
@@ -80,7 +82,11 @@ func appendAny(b array.Builder, v any) {
 	case *array.Float64Builder:
 		b.Append(v.(float64))
 	case *array.Int64Builder:
-		b.Append(int64(v.(int)))
+		if n, ok := v.(int64); ok {
+			b.Append(n)
+		} else {
+			b.Append(int64(v.(int)))
+		}
 	case *array.BooleanBuilder:
 		b.Append(v.(bool))
 	case *array.ListBuilder:
@@ -166,7 +172,7 @@ func TestFailureTexts(t *testing.T) {
 	in := fieldsOf(f("n", vocab.I64, false), f("s", vocab.String, false))
 	n, s := read(in, typed.ScopeInput, "n"), read(in, typed.ScopeInput, "s")
 	i64 := vocab.Scalar(vocab.I64)
-	rec := record(mem, in, []any{math.MinInt64, "text"})
+	rec := record(mem, in, []any{int64(math.MinInt64), "text"})
 	defer rec.Release()
 	for _, c := range []struct {
 		e    *typed.Expr
@@ -184,8 +190,8 @@ func TestFailureTexts(t *testing.T) {
 		{call("clamp", vocab.I64, n, lit(2), lit(1)), "invalid_argument: clamp: the lower bound is above the upper or a bound is NaN"},
 		{call("round", vocab.I64, n, lit(-1)), "overflow: round: the result is outside I64"},
 		{call("round", vocab.I64, n, lit(-19)), "overflow: round: the result is outside I64"},
-		{call("repeat", vocab.String, s, lit(math.MaxInt64)), "overflow: repeat: the texts of the batch pass what one column holds"},
-		{call("lpad", vocab.String, s, lit(math.MaxInt64), s), "overflow: lpad: the texts of the batch pass what one column holds"},
+		{call("repeat", vocab.String, s, lit(int64(math.MaxInt64))), "overflow: repeat: the texts of the batch pass what one column holds"},
+		{call("lpad", vocab.String, s, lit(int64(math.MaxInt64)), s), "overflow: lpad: the texts of the batch pass what one column holds"},
 		{call("uuid_v7", vocab.String), "overflow: uuid_v7: now() is before 1970"},
 	} {
 		out := fieldsOf(vocab.Field{Name: "o", Type: c.e.Type, Optional: true})
@@ -348,16 +354,24 @@ func TestColumnLimit(t *testing.T) {
 	rec := record(mem, in, rows...)
 	defer rec.Release()
 	text := vocab.Scalar(vocab.String)
-	for name, e := range map[string]*typed.Expr{
-		"upper": call("upper", vocab.String, call("trim", vocab.String, s)), "concat": call("concat", vocab.String, s, lit("")),
-		"concat_ws": call("concat_ws", vocab.String, lit(""), s), "repeat": call("repeat", vocab.String, s, lit(1)),
-		"replace": call("replace", vocab.String, s, lit("x"), lit("y")), "translate": call("translate", vocab.String, s, lit("x"), lit("y")),
-		"lpad": call("lpad", vocab.String, s, lit(10), s), "rpad": call("rpad", vocab.String, lit(""), lit(10), s),
-		"literal": lit(ten), "reverse": call("reverse", vocab.String, s),
-		"coalesce": call("coalesce", vocab.String, call("nullif", vocab.String, s, lit("")), lit(ten)),
-		"case":     apply(typed.OpCase, text, lit(true), s, lit("z")),
+	for _, c := range []struct {
+		name string
+		e    *typed.Expr
+	}{
+		{"upper", call("upper", vocab.String, call("trim", vocab.String, s))},
+		{"concat", call("concat", vocab.String, s, lit(""))},
+		{"concat_ws", call("concat_ws", vocab.String, lit(""), s)},
+		{"repeat", call("repeat", vocab.String, s, lit(1))},
+		{"replace", call("replace", vocab.String, s, lit("x"), lit("y"))},
+		{"translate", call("translate", vocab.String, s, lit("x"), lit("y"))},
+		{"lpad", call("lpad", vocab.String, s, lit(10), s)},
+		{"rpad", call("rpad", vocab.String, lit(""), lit(10), s)},
+		{"literal", lit(ten)},
+		{"reverse", call("reverse", vocab.String, s)},
+		{"coalesce", call("coalesce", vocab.String, call("nullif", vocab.String, s, lit("")), lit(ten))},
+		{"case", apply(typed.OpCase, text, lit(true), s, lit("z"))},
 	} {
-		p, err := CompileConstruction(&typed.Construction{Output: out, Steps: []typed.Step{{Expr: e}}}, false)
+		p, err := CompileConstruction(&typed.Construction{Output: out, Steps: []typed.Step{{Expr: c.e}}}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +379,7 @@ func TestColumnLimit(t *testing.T) {
 		scratch.columnBytes = 100
 		got := p.Run(&Context{Memory: mem}, &Rows{Input: rec, Select: batch.All(20)}, scratch)
 		if got.Batch.NumRows() != 10 || len(got.Failed) != 10 || got.Failed[0].Row != 10 || got.Failed[0].Fault.Kind != Overflow {
-			t.Errorf("%s: %d rows, failed %v", name, got.Batch.NumRows(), got.Failed)
+			t.Errorf("%s: %d rows, failed %v", c.name, got.Batch.NumRows(), got.Failed)
 		}
 		got.Release()
 	}

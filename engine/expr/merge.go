@@ -75,13 +75,13 @@ func mergeValues[T number](raw []byte, arms []vec, choice []int16) {
 }
 
 func (f *frame) mergeText(valid bitmap, arms []vec, choice []int16, full *Fault) vec {
-	size := 0
+	var size int64
 	for i, k := range choice {
 		if k >= 0 {
-			size += len(arms[k].text(i))
+			size += int64(len(arms[k].text(i)))
 		}
 	}
-	t := f.text(valid, min(size, f.scratch.columnBytes))
+	t := f.text(valid, int(min(size, columnBytesMax)))
 	for i, k := range choice {
 		if k >= 0 && !arms[k].null(i) {
 			t.append(i, arms[k].text(i))

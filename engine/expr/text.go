@@ -14,6 +14,7 @@ type text struct {
 // text starts a column whose rows in valid get a text. size is the expected sum.
 func (f *frame) text(valid bitmap, size int) text {
 	s := f.scratch
+	size = min(size, s.columnBytes)
 	return text{f: f, valid: valid, lo: s.int32s(f.n), hi: s.int32s(f.n), data: s.bytes(size)[:0]}
 }
 
@@ -65,13 +66,14 @@ func (t *text) finish(fault *Fault) vec {
 	return vec{kind: vocab.String, lo: t.lo, hi: t.hi, data: t.data, dense: true, valid: valid}
 }
 
-// size returns the sum of the lengths of a column's texts.
+// size returns the sum of the lengths of a column's texts. Views can show the same
+// bytes many times: the sum stops at what one column holds.
 func (v *vec) size() int {
-	n := 0
+	var n int64
 	for i := range v.lo {
-		n += int(v.hi[i] - v.lo[i])
+		n += int64(v.hi[i] - v.lo[i])
 	}
-	return n
+	return int(min(n, columnBytesMax))
 }
 
 // mapText makes a kernel that appends the image of each text. Every operand but

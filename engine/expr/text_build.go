@@ -35,11 +35,11 @@ func (c *compiler) buildText(name string, build func(t *text, args []vec, i int)
 func (c *compiler) concat(name string) kernel {
 	fault := c.columnFull(name)
 	return func(f *frame, args []vec) vec {
-		size := 0
+		var size int64
 		for k := range args {
-			size += args[k].size()
+			size += int64(args[k].size())
 		}
-		t := f.text(nil, size)
+		t := f.text(nil, int(min(size, columnBytesMax)))
 		todo := f.todo(nil)
 		for i := range f.n {
 			from := len(t.data)
@@ -152,11 +152,11 @@ func insertAround(t *text, i int, s, to []byte) {
 // roomFor is room for fixed bytes and count times each, without wrapping.
 func (t *text) roomFor(i, fixed, count, each int) bool {
 	high, size := bits.Mul64(uint64(count), uint64(each))
-	if high != 0 || size > columnBytesMax || !t.f.fits(len(t.data), fixed+int(size)) {
-		t.overflow(i)
-		return false
+	if high == 0 && size <= columnBytesMax && t.f.fits(len(t.data), fixed) && t.f.fits(len(t.data)+fixed, int(size)) {
+		return true
 	}
-	return true
+	t.overflow(i)
+	return false
 }
 
 func reverse(dst, src []byte) []byte {

@@ -92,7 +92,7 @@ func TestTextFunctions(t *testing.T) {
 		{call("initcap", text, lit("hELLO wORLD-2nd élan")), "Hello World-2nd Élan"},
 		{call("trim", text, lit("\u2003\t a b \u00a0\n")), "a b"},
 		{call("left", text, lit("héllo"), lit(2)), "hé"}, {call("left", text, lit("héllo"), lit(-2)), "hél"},
-		{call("left", text, lit("héllo"), lit(math.MinInt64)), ""}, {call("right", text, lit("héllo"), lit(2)), "lo"},
+		{call("left", text, lit("héllo"), lit(int64(math.MinInt64))), ""}, {call("right", text, lit("héllo"), lit(2)), "lo"},
 		{call("right", text, lit("héllo"), lit(-2)), "llo"}, {call("right", text, lit("héllo"), lit(99)), "héllo"},
 		{call("substr", text, lit("héllo"), lit(-3)), "héllo"}, {call("substr", text, lit("héllo"), lit(2), lit(2)), "él"},
 		{call("substr", text, lit("héllo"), lit(9)), ""}, {call("substr", text, lit("héllo"), lit(2), lit(-1)), ""},

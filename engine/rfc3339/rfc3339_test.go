@@ -65,15 +65,18 @@ func TestAppendAgreesWithTime(t *testing.T) {
 }
 
 func TestAppendFractions(t *testing.T) {
-	for nanos, want := range map[int64]string{
-		0:           "1970-01-01T00:00:00+00:00",
-		1:           "1970-01-01T00:00:00.000000001+00:00",
-		120_000:     "1970-01-01T00:00:00.000120+00:00",
-		500_000_000: "1970-01-01T00:00:00.500+00:00",
-		-1:          "1969-12-31T23:59:59.999999999+00:00",
+	for _, c := range []struct {
+		nanos int64
+		want  string
+	}{
+		{0, "1970-01-01T00:00:00+00:00"},
+		{1, "1970-01-01T00:00:00.000000001+00:00"},
+		{120_000, "1970-01-01T00:00:00.000120+00:00"},
+		{500_000_000, "1970-01-01T00:00:00.500+00:00"},
+		{-1, "1969-12-31T23:59:59.999999999+00:00"},
 	} {
-		if got := string(Append(nil, nanos)); got != want {
-			t.Errorf("Append(%d) = %q, want %q", nanos, got, want)
+		if got := string(Append(nil, c.nanos)); got != c.want {
+			t.Errorf("Append(%d) = %q, want %q", c.nanos, got, c.want)
 		}
 	}
 }
