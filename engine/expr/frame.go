@@ -29,8 +29,10 @@ type frame struct {
 	joined []arrow.Array // list columns made during the run
 }
 
-// end gives back what the run allocated beside its Scratch.
+// end gives back what the run allocated beside its Scratch, and forgets the
+// columns it read.
 func (f *frame) end() {
+	clear(f.scratch.shared)
 	for _, a := range f.joined {
 		a.Release()
 	}

@@ -1,7 +1,9 @@
 package expr
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,12 +20,12 @@ const (
 // the full Unicode mapping.
 type letterCase struct {
 	first, last byte // the ASCII letters that change
-	full        func() cases.Caser
+	full        func(dst, src []byte) []byte
 }
 
 var (
-	toUpper = letterCase{'a', 'z', func() cases.Caser { return cases.Upper(language.Und) }}
-	toLower = letterCase{'A', 'Z', func() cases.Caser { return cases.Lower(language.Und) }}
+	toUpper = letterCase{'a', 'z', appendUpper}
+	toLower = letterCase{'A', 'Z', appendLower}
 )
 
 // ascii writes the image of src to dst, which is as long, and reports whether
@@ -72,12 +74,74 @@ func (m letterCase) append(dst, src []byte) []byte {
 	if m.ascii(dst[from:], src) {
 		return dst
 	}
-	return m.appendFull(dst[:from], src)
+	return m.full(dst[:from], src)
 }
 
-// appendFull maps by Unicode's full mapping, which can change the length.
-func (m letterCase) appendFull(dst, src []byte) []byte {
-	caser := m.full()
+// expansion is a character whose upper case is more than one.
+type expansion struct {
+	r     rune
+	upper string
+}
+
+// expansions are all of them, in order, from the ranges that hold any.
+var expansions = func() []expansion {
+	caser := cases.Upper(language.Und)
+	var all []expansion
+	for _, block := range [...][2]rune{{0xdf, 0xdf}, {0x149, 0x149}, {0x1f0, 0x1f0}, {0x390, 0x390}, {0x3b0, 0x3b0}, {0x587, 0x587},
+		{0x1e96, 0x1e9a}, {0x1f50, 0x1ffc}, {0xfb00, 0xfb17}} {
+		for r := block[0]; r <= block[1]; r++ {
+			if upper := caser.String(string(r)); utf8.RuneCountInString(upper) > 1 {
+				all = append(all, expansion{r, upper})
+			}
+		}
+	}
+	return all
+}()
+
+func appendUpper(dst, src []byte) []byte {
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+		src = src[size:]
+		if r >= expansions[0].r {
+			at, found := slices.BinarySearchFunc(expansions, r, func(e expansion, r rune) int { return int(e.r - r) })
+			if found {
+				dst = append(dst, expansions[at].upper...)
+				continue
+			}
+		}
+		dst = utf8.AppendRune(dst, unicode.ToUpper(r))
+	}
+	return dst
+}
+
+// The two characters whose lower case is not simple: the first becomes two, the
+// second depends on whether it ends a word.
+const (
+	dottedI      = 'İ'
+	lowerDottedI = "i\u0307"
+	sigma        = "Σ"
+)
+
+func appendLower(dst, src []byte) []byte {
+	if bytes.Contains(src, []byte(sigma)) {
+		return appendLowerGreek(dst, src)
+	}
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+		src = src[size:]
+		if r == dottedI {
+			dst = append(dst, lowerDottedI...)
+			continue
+		}
+		dst = utf8.AppendRune(dst, unicode.ToLower(r))
+	}
+	return dst
+}
+
+// appendLowerGreek leaves the rule of the final sigma to the library, which
+// allocates; other texts do not.
+func appendLowerGreek(dst, src []byte) []byte {
+	caser := cases.Lower(language.Und)
 	// A character's image is at most three times as long as itself.
 	from := len(dst)
 	dst = grow(dst, 3*len(src))

@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 	"pgregory.net/rapid"
 
 	"plexus/engine/batch"
@@ -79,6 +81,26 @@ func TestCasesOverWholeBuffers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFullMappings compares every character with the library.
+func TestFullMappings(t *testing.T) {
+	upper, lower := cases.Upper(language.Und), cases.Lower(language.Und)
+	if len(expansions) != 102 {
+		t.Errorf("%d expansions", len(expansions))
+	}
+	for r := rune(0x80); r < 0x20000; r++ {
+		if r >= 0xd800 && r < 0xe000 {
+			continue
+		}
+		s := []byte(string(r))
+		if got, want := string(toUpper.append(nil, s)), upper.String(string(r)); got != want {
+			t.Errorf("upper of %U is %q, want %q", r, got, want)
+		}
+		if got, want := string(toLower.append(nil, s)), lower.String(string(r)); got != want {
+			t.Errorf("lower of %U is %q, want %q", r, got, want)
+		}
+	}
 }
 
 // TestTextFunctions has the rules that random texts seldom meet.

@@ -27,7 +27,7 @@ func CompileValues(op Operation, perGroup int, exprs ...*typed.Expr) (*Values, e
 }
 
 // Texts is a column of STRING or BYTES values. It lives until its Scratch is
-// used again.
+// used again, and no longer than the batches it was computed from.
 type Texts struct{ v vec }
 
 // At returns the value for the i-th selected row. The caller must not change it.
