@@ -24,6 +24,8 @@ type pump struct {
 	connector *nats.Connector
 	client    contract.Client
 	events    events
+	batch     int // MAX of the source
+	window    int // MAX of the sink
 
 	src    contract.KeepAliveSource
 	sink   contract.RecordSink
@@ -36,7 +38,7 @@ func (p *pump) run() error {
 	src, err := p.connector.OpenStream(p.ctx, contract.SourcePlan{
 		Client: p.client,
 		Names:  vocab.ExternalNames{{Role: "STREAM", Text: "in"}, {Role: "CONSUMER", Text: "c"}},
-		Mode:   vocab.SourceMode{Acknowledged: true, Parallel: true, Max: 10, BatchTimeout: 10 * time.Millisecond, AckTimeout: time.Second},
+		Mode:   vocab.SourceMode{Acknowledged: true, Parallel: true, Max: uint64(p.batch), BatchTimeout: 10 * time.Millisecond, AckTimeout: time.Second},
 	}, 0, env(p.w, &p.events))
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func (p *pump) step() {
 			return
 		}
 	}
-	batch, err := p.src.NextBatch(p.ctx, contract.BatchRequest{Max: 10, Timeout: 10 * time.Millisecond})
+	batch, err := p.src.NextBatch(p.ctx, contract.BatchRequest{Max: p.batch, Timeout: 10 * time.Millisecond})
 	if err != nil || batch.Kind != contract.Messages {
 		_ = primitives.Sleep(p.ctx, p.w, pumpBackoff)
 		return
@@ -88,7 +90,7 @@ func (p *pump) publish(batch contract.Batch) bool {
 		if p.sink == nil {
 			sink, err := p.connector.OpenSink(p.ctx, contract.SinkPlan{
 				Client: p.client, Names: vocab.ExternalNames{{Role: "SUBJECT", Text: "out"}},
-				Mode: vocab.SinkMode{Kind: vocab.SinkJetStreamAck, Window: vocab.Window{Parallel: true, Max: 5}, AckTimeout: 200 * time.Millisecond},
+				Mode: vocab.SinkMode{Kind: vocab.SinkJetStreamAck, Window: vocab.Window{Parallel: true, Max: uint64(p.window)}, AckTimeout: 200 * time.Millisecond},
 			}, env(p.w, &p.events))
 			if err != nil {
 				_ = primitives.Sleep(p.ctx, p.w, pumpBackoff)
@@ -135,7 +137,7 @@ type pumpWorld struct {
 	pump   *pump
 }
 
-func newPumpWorld(seed uint64) *pumpWorld {
+func newPumpWorld(seed uint64, batch, window int) *pumpWorld {
 	s := sim.New(sim.Options{Seed: seed})
 	broker := model.New(s, s.Host("nats"))
 	broker.CreateStream(model.Stream{Name: "in", Subjects: []string{"in"}})
@@ -144,7 +146,7 @@ func newPumpWorld(seed uint64) *pumpWorld {
 	broker.Start()
 	p := &pumpWorld{sim: s, broker: broker, node: s.Host("node")}
 	p.node.Start("pump", func(ctx context.Context, w primitives.World) {
-		p.pump = &pump{ctx: ctx, w: w, connector: nats.New(model.Driver{}), client: contract.Client{
+		p.pump = &pump{ctx: ctx, w: w, batch: batch, window: window, connector: nats.New(model.Driver{}), client: contract.Client{
 			Type: vocab.ClientNATS, Config: []vocab.ConfigEntry{{Key: "addr", Value: broker.Addr()}},
 		}}
 		if err := p.pump.run(); err != nil {
@@ -180,7 +182,7 @@ func (p *pumpWorld) arrived() map[string]int {
 func TestNothingIsLostUnderFaults(t *testing.T) {
 	const messages = 200
 	for seed := range uint64(60) {
-		p := newPumpWorld(seed)
+		p := newPumpWorld(seed, 10, 5)
 		draw := p.sim.Stream("faults")
 		verbs := p.broker.Verbs()
 		p.produce(messages, 20*time.Millisecond)
@@ -219,7 +221,7 @@ func resent(t *testing.T) int {
 	const messages = 100
 	again := 0
 	for seed := range uint64(10) {
-		p := newPumpWorld(seed)
+		p := newPumpWorld(seed, 10, 5)
 		p.produce(messages, 5*time.Millisecond)
 		lost := 0
 		p.broker.Ledger().Observe(func(e brokers.Event) {

@@ -257,8 +257,9 @@ func (m httpModel) seen() []string {
 	return out
 }
 func (m httpModel) header(name string) []string {
-	events := m.broker.Ledger().Events()
-	last := events[len(events)-1]
+	var last brokers.Event
+	for _, last = range m.broker.Ledger().Events() {
+	}
 	out := []string{}
 	for _, h := range last.Channel.Message(last.Seq).Headers {
 		if strings.EqualFold(h.Name, name) {

@@ -45,7 +45,10 @@ func New(s *sim.Simulation, host *sim.Host) *Broker {
 	}
 }
 
-// Ledger returns what the server saw, by path.
+// Requests is the ledger's channel of every request.
+const Requests = "requests"
+
+// Ledger returns what the server saw.
 func (b *Broker) Ledger() *brokers.Ledger { return b.ledger }
 
 // Host returns the machine, for faults of hosts and links.
@@ -105,7 +108,7 @@ func (b *Broker) serve(ctx context.Context, conn primitives.Conn, id uint32) {
 	if !ok {
 		return
 	}
-	channel := b.ledger.Channel(req.path())
+	channel := b.ledger.Channel(Requests)
 	seq := b.ledger.Store(channel, id, brokers.Message{
 		Payload: req.body, Headers: req.headers, Method: req.method, Target: req.target,
 	})

@@ -17,12 +17,6 @@ type request struct {
 	body           []byte
 }
 
-// path is the target without its query.
-func (r *request) path() string {
-	path, _, _ := strings.Cut(r.target, "?")
-	return path
-}
-
 // readRequest reads a request to its end.
 func readRequest(from io.Reader) (request, bool) {
 	buf := make([]byte, 0, 1<<10)
