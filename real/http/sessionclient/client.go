@@ -186,22 +186,31 @@ func callError(ctx context.Context, server string, err error) error {
 // notConnected drops the layers above the dialler's own error: they repeat the
 // address and the method.
 func notConnected(err error) error {
-	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		var network *net.OpError
-		if errors.As(inner, &network) {
-			return fmt.Errorf("%w: %w", client.ErrNotConnected, network.Err)
-		}
+	var network *net.OpError
+	var binding *connect.Error
+	switch {
+	case errors.As(err, &network):
+		return fmt.Errorf("%w: %w", client.ErrNotConnected, network.Err)
+	case errors.As(err, &binding):
+		return binding.Unwrap()
 	}
 	return err
 }
 
-// Open implements client.Transport.
+// Open implements client.Transport. A stream shows that its server cannot be
+// reached when its first message is asked for, so Open asks.
 func (c *transport) Open(ctx context.Context, r *sessionpb.OpenRequest) (client.Stream[*sessionpb.Event], error) {
 	for tried := 1; ; tried++ {
 		at := c.current.Load()
-		stream, err := stream(ctx, c.servers[at].url, c.servers[at].open, r)
-		if err == nil || !errors.Is(err, client.ErrNotConnected) || tried == len(c.servers) {
-			return stream, err
+		events, err := stream(ctx, c.servers[at].url, c.servers[at].open, r)
+		if err == nil {
+			events.first, err = events.Recv()
+		}
+		if err == nil {
+			return events, nil
+		}
+		if !errors.Is(err, client.ErrNotConnected) || tried == len(c.servers) {
+			return nil, err
 		}
 		c.current.Store((at + 1) % int64(len(c.servers)))
 	}
@@ -209,7 +218,11 @@ func (c *transport) Open(ctx context.Context, r *sessionpb.OpenRequest) (client.
 
 // Subscribe implements client.Transport.
 func (c *transport) Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest) (client.Stream[*sessionpb.SubscriptionFrame], error) {
-	return stream(ctx, c.server().url, c.server().subscribe, r)
+	frames, err := stream(ctx, c.server().url, c.server().subscribe, r)
+	if err != nil {
+		return nil, err
+	}
+	return frames, nil
 }
 
 // Execute implements client.Transport.
@@ -240,12 +253,13 @@ func call[Req, Res any](ctx context.Context, server string, c *connect.Client[Re
 	return reply.Msg, nil
 }
 
-func stream[Req, Res any](ctx context.Context, server string, c *connect.Client[Req, Res], r *Req) (client.Stream[*Res], error) {
+func stream[Req, Res any](ctx context.Context, server string, c *connect.Client[Req, Res], r *Req) (*streamOf[Res], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	open, err := c.CallServerStream(ctx, connect.NewRequest(r))
 	if err != nil {
+		err = callError(ctx, server, err)
 		cancel()
-		return nil, callError(ctx, server, err)
+		return nil, err
 	}
 	return &streamOf[Res]{ctx: ctx, cancel: cancel, server: server, open: open}, nil
 }
@@ -256,10 +270,15 @@ type streamOf[Res any] struct {
 	cancel context.CancelFunc
 	server string
 	open   *connect.ServerStreamForClient[Res]
+	first  *Res // received already
 }
 
 // Recv implements client.Stream.
 func (s *streamOf[Res]) Recv() (*Res, error) {
+	if first := s.first; first != nil {
+		s.first = nil
+		return first, nil
+	}
 	if s.open.Receive() {
 		return s.open.Msg(), nil
 	}

@@ -1,0 +1,170 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+
+	"connectrpc.com/connect"
+
+	"plexus/engine/catalog"
+	"plexus/engine/session"
+	"plexus/engine/session/sessionpb"
+	"plexus/primitives"
+	"plexus/real/http/sessionclient"
+)
+
+// sessionRequestBytesMax bounds one request of a session.
+const sessionRequestBytesMax = 4 << 20
+
+// Sessions is the transport-neutral session service.
+type Sessions interface {
+	Authenticate(ctx context.Context, authorization string) (*catalog.User, error)
+	Open(ctx context.Context, user *catalog.User, r *sessionpb.OpenRequest, send func(*sessionpb.Event) error) error
+	Execute(ctx context.Context, user *catalog.User, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error)
+	Inspect(ctx context.Context, user *catalog.User, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error)
+	Close(ctx context.Context, user *catalog.User, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error)
+	Subscribe(ctx context.Context, user *catalog.User, r *sessionpb.SubscribeRequest, send func(*sessionpb.SubscriptionFrame) error) error
+	Unsubscribe(ctx context.Context, user *catalog.User, r *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error)
+}
+
+// SessionServer serves sessions by Connect, over HTTP/1.1 and HTTP/2 without TLS.
+type SessionServer struct {
+	world    primitives.World
+	addr     netip.AddrPort
+	sessions Sessions
+	server   *http.Server
+	ended    context.CancelFunc // ends the streams that outlive Close
+	serving  sync.WaitGroup
+}
+
+// NewSessionServer returns a server for an address; port 0 picks a free one.
+func NewSessionServer(w primitives.World, addr netip.AddrPort, sessions Sessions) *SessionServer {
+	return &SessionServer{world: w, addr: addr, sessions: sessions}
+}
+
+// Start listens and serves.
+func (s *SessionServer) Start() error {
+	listener, err := s.world.Net().Listen(s.addr)
+	if err != nil {
+		return err
+	}
+	s.addr = listener.Addr()
+	base, cancel := context.WithCancel(context.Background())
+	s.ended = cancel
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	s.server = &http.Server{
+		Handler:           s.authenticated(s.procedures()),
+		Protocols:         protocols,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		MaxHeaderBytes:    endpointHeadBytesMax,
+		ReadHeaderTimeout: endpointHeadTime,
+		IdleTimeout:       endpointIdleTime,
+		ErrorLog:          slog.NewLogLogger(s.world.Log().Handler(), slog.LevelDebug),
+	}
+	s.serving.Add(1)
+	go func() {
+		defer s.serving.Done()
+		s.server.Serve(netListener{listener})
+	}()
+	return nil
+}
+
+// Addr is where the server listens once it started.
+func (s *SessionServer) Addr() netip.AddrPort { return s.addr }
+
+// Close stops serving. The service must have been stopped before, so that its
+// sessions end by themselves; what is left when the context ends is cut.
+func (s *SessionServer) Close(ctx context.Context) error {
+	if s.server == nil {
+		return nil
+	}
+	err := s.server.Shutdown(ctx)
+	s.ended()
+	s.server.Close()
+	s.serving.Wait()
+	return err
+}
+
+// userKey carries the authenticated user to the procedures.
+type userKey struct{}
+
+func userOf(ctx context.Context) *catalog.User { return ctx.Value(userKey{}).(*catalog.User) }
+
+// authenticated checks the credentials of every call before its body is read.
+func (s *SessionServer) authenticated(next http.Handler) http.Handler {
+	refusals := connect.NewErrorWriter()
+	return http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		user, err := s.sessions.Authenticate(in.Context(), in.Header.Get("Authorization"))
+		if err == nil {
+			next.ServeHTTP(out, in.WithContext(context.WithValue(in.Context(), userKey{}, user)))
+			return
+		}
+		refused := wireError(err)
+		if connect.CodeOf(refused) == connect.CodeUnauthenticated {
+			out.Header().Set("WWW-Authenticate", `Basic realm="plexus", charset="UTF-8"`)
+		}
+		if !refusals.IsSupported(in) {
+			status := http.StatusServiceUnavailable
+			if connect.CodeOf(refused) == connect.CodeUnauthenticated {
+				status = http.StatusUnauthorized
+			}
+			writeText(out, status, refused.Message()+"\n")
+			return
+		}
+		if err := refusals.Write(out, in, refused); err != nil {
+			s.world.Log().Debug("a refusal did not reach the client", "error", err)
+		}
+	})
+}
+
+func (s *SessionServer) procedures() http.Handler {
+	mux := http.NewServeMux()
+	options := []connect.HandlerOption{connect.WithReadMaxBytes(sessionRequestBytesMax), connect.WithSendMaxBytes(sessionclient.ReplyBytesMax)}
+	streaming(mux, "Open", options, s.sessions.Open)
+	streaming(mux, "Subscribe", options, s.sessions.Subscribe)
+	unary(mux, "Execute", options, s.sessions.Execute)
+	unary(mux, "Inspect", options, s.sessions.Inspect)
+	unary(mux, "Close", options, s.sessions.Close)
+	unary(mux, "Unsubscribe", options, s.sessions.Unsubscribe)
+	return mux
+}
+
+func unary[Req, Res any](mux *http.ServeMux, name string, options []connect.HandlerOption,
+	call func(context.Context, *catalog.User, *Req) (*Res, error),
+) {
+	mux.Handle(sessionclient.Path+name, connect.NewUnaryHandler(sessionclient.Path+name,
+		func(ctx context.Context, r *connect.Request[Req]) (*connect.Response[Res], error) {
+			reply, err := call(ctx, userOf(ctx), r.Msg)
+			if err != nil {
+				return nil, wireError(err)
+			}
+			return connect.NewResponse(reply), nil
+		}, options...))
+}
+
+func streaming[Req, Res any](mux *http.ServeMux, name string, options []connect.HandlerOption,
+	call func(context.Context, *catalog.User, *Req, func(*Res) error) error,
+) {
+	mux.Handle(sessionclient.Path+name, connect.NewServerStreamHandler(sessionclient.Path+name,
+		func(ctx context.Context, r *connect.Request[Req], out *connect.ServerStream[Res]) error {
+			if err := call(ctx, userOf(ctx), r.Msg, out.Send); err != nil {
+				return wireError(err)
+			}
+			return nil
+		}, options...))
+}
+
+// wireError turns an error of the service into one of the binding.
+func wireError(err error) *connect.Error {
+	code, message := session.CodeOf(err)
+	return connect.NewError(sessionclient.ConnectCode(code), errors.New(message))
+}
+
+var _ Sessions = (*session.Service)(nil)
