@@ -112,7 +112,8 @@ func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string)
 		sum.Add(o)
 		switch {
 		case o.Broken != "":
-			c.printf("BROKEN %s seed=%d build=%s\n     plexus-sim run --scenario %s --seed %d\n%s\n", sc.Name, o.Seed, campaign.Build(), sc.Name, o.Seed, o.Broken)
+			c.printf("BROKEN %s seed=%d build=%s\n     plexus-sim run --scenario %s --seed %d\n%s\n",
+				sc.Name, o.Seed, campaign.Build(), sc.Name, o.Seed, o.Broken)
 			return sum.Broken < brokenMax && !spent()
 		case o.Failure != nil && !seen[o.Failure.Class()]:
 			seen[o.Failure.Class()] = true
@@ -147,6 +148,9 @@ func (k *campaignCommand) tell(c *console, sc campaign.Scenario, o campaign.Outc
 		return err
 	}
 	result := campaign.Execute(sc, spec, campaign.Watch{})
+	if result.Asked, err = k.job(sc.Name, o.Seed, 1).Spec(o.Seed); err != nil {
+		return err
+	}
 	name := filepath.Join(k.Out, fmt.Sprintf("%s-%d", sc.Name, o.Seed))
 	if err := os.MkdirAll(k.Out, 0o755); err != nil {
 		return err

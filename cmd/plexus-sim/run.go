@@ -38,12 +38,13 @@ type shape struct {
 	Profile  string        `enum:"mix,all,swarm,single,calm" default:"mix" help:"How much goes wrong: ${enum}."`
 	Strategy string        `enum:"drawn,random,sticky,pct,fifo" default:"drawn" help:"How runnable tasks are chosen: ${enum}."`
 	For      time.Duration `help:"Virtual time under faults; the scenario's by default."`
+	Without  []fault.Class `help:"Fault classes to leave out, to look behind a known failure."`
 }
 
 func (s shape) job(scenario string, first uint64, count int) campaign.Job {
 	return campaign.Job{
 		Scenario: scenario, Nodes: s.Nodes, Profile: fault.Profile(s.Profile), Strategy: s.Strategy,
-		Horizon: s.For, First: first, Count: count,
+		Horizon: s.For, Without: s.Without, First: first, Count: count,
 	}
 }
 

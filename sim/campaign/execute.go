@@ -21,6 +21,7 @@ type Spec struct {
 	Strategy sim.Strategy  // StrategyDrawn: by the seed
 	Horizon  time.Duration // 0: the scenario's
 	Plan     *fault.Plan   // nil: drawn from seed and profile
+	Without  []fault.Class // classes left out of a drawn plan
 }
 
 // Watch is what may observe a run without changing it.
@@ -33,6 +34,7 @@ type Watch struct {
 
 // Result is what came of a run.
 type Result struct {
+	Asked       Spec // as it was given
 	Spec        Spec // completed: plan, nodes, horizon, strategy and profile as used
 	Failure     *sim.Failure
 	Digest      uint64
@@ -54,6 +56,7 @@ const (
 
 // Execute runs one spec of the scenario.
 func Execute(sc Scenario, spec Spec, watch Watch) Result {
+	asked := spec
 	spec.Scenario = sc.Name
 	spec.Nodes = cmp.Or(spec.Nodes, sc.Nodes, 1)
 	spec.Horizon = cmp.Or(spec.Horizon, sc.Horizon)
@@ -65,7 +68,7 @@ func Execute(sc Scenario, spec Spec, watch Watch) Result {
 	defer s.Close()
 	spec.Strategy = s.Strategy()
 	r := &Run{Sim: s, Nodes: spec.Nodes, Horizon: spec.Horizon}
-	out := Result{Fired: map[fault.Class]int{}, Hits: map[string]uint64{}}
+	out := Result{Asked: asked, Fired: map[fault.Class]int{}, Hits: map[string]uint64{}}
 	if sc.Setup(r); s.Failed() == nil {
 		setting := r.setting(spec)
 		if spec.Plan == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plexus/sim"
+	"plexus/sim/fault"
 )
 
 // Headline is the first line of a failure and the command that shows it again.
@@ -16,12 +17,29 @@ func Headline(r Result) string {
 		what = f.Oracle
 	}
 	return fmt.Sprintf("FAIL %s oracle=%s seed=%d build=%s\n     %s\n",
-		r.Spec.Scenario, what, r.Spec.Seed, Build(), Command(r.Spec))
+		r.Spec.Scenario, what, r.Spec.Seed, Build(), Command(r.Asked))
 }
 
 // Command is the line that runs the spec again from its seed.
 func Command(s Spec) string {
-	return fmt.Sprintf("plexus-sim run --scenario %s --seed %d", s.Scenario, s.Seed)
+	var b strings.Builder
+	fmt.Fprintf(&b, "plexus-sim run --scenario %s --seed %d", s.Scenario, s.Seed)
+	if s.Nodes != 0 {
+		fmt.Fprintf(&b, " --nodes %d", s.Nodes)
+	}
+	if s.Profile != "" && s.Profile != fault.ProfileMix {
+		fmt.Fprintf(&b, " --profile %s", s.Profile)
+	}
+	if s.Strategy != sim.StrategyDrawn {
+		fmt.Fprintf(&b, " --strategy %s", s.Strategy)
+	}
+	if s.Horizon != 0 {
+		fmt.Fprintf(&b, " --for %v", s.Horizon)
+	}
+	for _, c := range s.Without {
+		fmt.Fprintf(&b, " --without %s", c)
+	}
+	return b.String()
 }
 
 const (

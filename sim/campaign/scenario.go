@@ -93,6 +93,7 @@ func (r *Run) setting(spec Spec) fault.Setting {
 	for _, in := range r.injectors {
 		kinds = append(kinds, in.Kinds()...)
 	}
+	kinds = slices.DeleteFunc(kinds, func(k fault.Kind) bool { return slices.Contains(spec.Without, k.Class) })
 	s := fault.Setting{Seed: spec.Seed, Profile: spec.Profile, Horizon: r.Horizon, Kinds: kinds, Peers: r.peers, Names: r.names}
 	for _, h := range r.targets {
 		s.Nodes = append(s.Nodes, h.Name())

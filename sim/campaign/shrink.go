@@ -52,6 +52,7 @@ func (h *shrinker) try(spec Spec) bool {
 	if r.Failure == nil || r.Failure.Class() != h.class {
 		return false
 	}
+	r.Asked = h.best.Asked
 	h.best = r
 	return true
 }

@@ -18,6 +18,7 @@ type Job struct {
 	Profile  fault.Profile `json:"profile,omitempty"`
 	Strategy string        `json:"strategy,omitempty"`
 	Horizon  time.Duration `json:"horizon,omitempty"`
+	Without  []fault.Class `json:"without,omitempty"`
 	Planted  string        `json:"planted,omitempty"` // a defect to switch on, in builds that have them
 	Guard    bool          `json:"guard,omitempty"`
 	First    uint64        `json:"first"`
@@ -26,7 +27,7 @@ type Job struct {
 
 // Spec returns the spec of one seed of the job.
 func (j Job) Spec(seed uint64) (Spec, error) {
-	spec := Spec{Scenario: j.Scenario, Seed: seed, Nodes: j.Nodes, Profile: j.Profile, Horizon: j.Horizon}
+	spec := Spec{Scenario: j.Scenario, Seed: seed, Nodes: j.Nodes, Profile: j.Profile, Horizon: j.Horizon, Without: j.Without}
 	if j.Strategy != "" {
 		strategy, err := sim.ParseStrategy(j.Strategy)
 		if err != nil {
