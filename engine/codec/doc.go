@@ -14,5 +14,5 @@
 //	    the payload, the names of undeclared members included.
 //
 // The package is pure. It imports plans from engine/decide, layouts from
-// engine/batch, date-times from engine/rfc3339, and never a World.
+// engine/batch, date-times from nspl/rfc3339, and never a World.
 package codec

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"plexus/engine/rfc3339"
+	"plexus/nspl/rfc3339"
 )
 
 const hexDigits = "0123456789abcdef"

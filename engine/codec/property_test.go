@@ -18,7 +18,7 @@ import (
 
 	"plexus/engine/batch"
 	"plexus/engine/decide"
-	"plexus/engine/rfc3339"
+	"plexus/nspl/rfc3339"
 	"plexus/nspl/vocab"
 )
 

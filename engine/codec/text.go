@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 
-	"plexus/engine/rfc3339"
+	"plexus/nspl/rfc3339"
 )
 
 // datetime reads an RFC 3339 text into a column.

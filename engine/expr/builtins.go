@@ -32,18 +32,15 @@ var builtins = map[string]binder{
 	"upper":        typedKernel(func(c *compiler, _ *typed.Expr) kernel { return c.mapCase("upper", toUpper) }),
 	"initcap":      mapped(initcap),
 	"trim":         viewed(trim),
-	"btrim":        viewed(trim),
 	"ltrim":        viewed(ltrim),
 	"rtrim":        viewed(rtrim),
 	"length":       counted(characters),
-	"char_length":  counted(characters),
 	"octet_length": counted(octets),
 	"bit_length":   counted(bitLength),
 	"ascii":        counted(firstCodePoint),
 	"left":         viewed(left),
 	"right":        viewed(right),
 	"substr":       viewed(substr),
-	"substring":    viewed(substr),
 	"split_part":   viewed(splitPart),
 	"concat":       typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.concat(e.Func) }),
 	"concat_ws":    typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.concatWS(e.Func) }),
@@ -61,13 +58,12 @@ var builtins = map[string]binder{
 	"ends_with":    rawKernel(textPredicate(bytes.HasSuffix)),
 
 	// Numbers.
-	"abs":     typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.absolute(e.Type.Kind) }),
-	"ceil":    whole(math.Ceil),
-	"ceiling": whole(math.Ceil),
-	"floor":   whole(math.Floor),
-	"trunc":   whole(math.Trunc),
-	"round":   typedKernel((*compiler).round),
-	"sign":    typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.sign(e.Type.Kind) }),
+	"abs":   typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.absolute(e.Type.Kind) }),
+	"ceil":  whole(math.Ceil),
+	"floor": whole(math.Floor),
+	"trunc": whole(math.Trunc),
+	"round": typedKernel((*compiler).round),
+	"sign":  typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.sign(e.Type.Kind) }),
 }
 
 func (c *compiler) round(e *typed.Expr) kernel {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"plexus/engine/rfc3339"
+	"plexus/nspl/rfc3339"
 	"plexus/nspl/vocab"
 )
 

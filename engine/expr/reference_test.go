@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
-	"plexus/engine/rfc3339"
+	"plexus/nspl/rfc3339"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )

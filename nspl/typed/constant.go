@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"plexus/nspl/ast"
+	"plexus/nspl/rfc3339"
 	"plexus/nspl/vocab"
 )
 
@@ -150,7 +150,7 @@ func constantText(v Literal, from vocab.Kind) string {
 	case from == vocab.Bool:
 		return strconv.FormatBool(v.Bool)
 	case from == vocab.Datetime:
-		return datetimeText(v.Int)
+		return string(rfc3339.Append(nil, v.Int))
 	case from.Float():
 		return floatText(v.Float, from)
 	case from.Signed():
@@ -171,31 +171,14 @@ func floatText(f float64, kind vocab.Kind) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// datetimeText is RFC 3339 with a numeric offset and 0, 3, 6 or 9 digits of a
-// second.
-func datetimeText(nanos int64) string {
-	t := time.Unix(0, nanos).UTC()
-	layout := "2006-01-02T15:04:05"
-	switch ns := t.Nanosecond(); {
-	case ns == 0:
-	case ns%1e6 == 0:
-		layout += ".000"
-	case ns%1e3 == 0:
-		layout += ".000000"
-	default:
-		layout += ".000000000"
-	}
-	return t.Format(layout + "-07:00")
-}
-
 // readConstant reads a text as a value of another kind.
 func readConstant(s string, to vocab.Kind) (Literal, bool) {
 	switch {
 	case to == vocab.Bool:
 		return readBool(s)
 	case to == vocab.Datetime:
-		n, ok := readDatetime(s)
-		return Literal{Int: n}, ok
+		n, verdict := rfc3339.Parse([]byte(s))
+		return Literal{Int: n}, verdict == rfc3339.OK
 	case to.Float():
 		return readFloat(s, to)
 	case to.Signed():
@@ -229,23 +212,4 @@ func readFloat(s string, to vocab.Kind) (Literal, bool) {
 	}
 	f, err := strconv.ParseFloat(s, bits)
 	return Literal{Float: f}, err == nil || math.IsInf(f, 0)
-}
-
-// readDatetime reads RFC 3339 with an offset: 'T', 't' or a space in the middle,
-// up to 9 digits of a second.
-func readDatetime(s string) (int64, bool) {
-	const separator = len("2006-01-02")
-	if len(s) <= separator || strings.IndexByte("Tt ", s[separator]) < 0 {
-		return 0, false
-	}
-	s = s[:separator] + "T" + strings.ReplaceAll(s[separator+1:], "z", "Z")
-	if digits := strings.TrimLeft(strings.TrimPrefix(s[min(len(s), separator+9):], "."), "0123456789"); len(s)-len(digits) > separator+9+10 {
-		return 0, false
-	}
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil || strings.IndexByte(s, ',') >= 0 {
-		return 0, false
-	}
-	n := t.UnixNano()
-	return n, time.Unix(0, n).Equal(t)
 }
