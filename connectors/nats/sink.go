@@ -72,11 +72,11 @@ func (s *sink) publishAwaited(ctx context.Context, records []contract.Record) co
 // StreamAnswer turns what a stream answered into the answer for the record: nil
 // is its acknowledgement, and one stream error is about the record alone.
 func StreamAnswer(err error) contract.Answer {
-	var stream *StreamError
-	switch {
-	case err == nil:
+	if err == nil {
 		return contract.Answer{Kind: contract.Confirmed}
-	case errors.As(err, &stream) && stream.Code == codeMessageTooLarge:
+	}
+	var stream *StreamError
+	if errors.As(err, &stream) && stream.Code == codeMessageTooLarge {
 		return contract.Answer{Kind: contract.Refused, Reason: stream.Error()}
 	}
 	return contract.Answer{Kind: contract.AnswerUnknown, Err: err}

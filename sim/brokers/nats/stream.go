@@ -98,6 +98,7 @@ type consumer struct {
 	oldest, newest *delivery
 	delayed        []*delivery // by due time
 	again          []*delivery
+	spare          []*delivery // finished, to be used again
 
 	pulls   []*pull
 	timer   primitives.Timer
@@ -206,14 +207,30 @@ func (c *consumer) take() *delivery {
 		c.again = append(c.again[:0], c.again[1:]...)
 	case c.next < uint64(c.stream.channel.Len()) && len(c.pending) < c.config.MaxAckPending:
 		c.next++
-		d = &delivery{seq: c.next}
-		c.pending[d.seq] = d
+		d = c.pend(c.next)
 	default:
 		return nil
 	}
 	d.attempts++
 	c.wait(d)
 	return d
+}
+
+// pend makes a delivery of a new message.
+func (c *consumer) pend(seq uint64) *delivery {
+	d := &delivery{}
+	if last := len(c.spare) - 1; last >= 0 {
+		d, c.spare = c.spare[last], c.spare[:last]
+	}
+	*d = delivery{seq: seq}
+	c.pending[seq] = d
+	return d
+}
+
+// finish forgets a delivery that is in none of the three places.
+func (c *consumer) finish(d *delivery) {
+	delete(c.pending, d.seq)
+	c.spare = append(c.spare, d)
 }
 
 // wait puts a delivery last among those that wait for their acknowledgement.
@@ -254,8 +271,8 @@ func (c *consumer) withdraw(d *delivery) {
 func (c *consumer) acknowledge(seq uint64, conn uint32) {
 	if d := c.pending[seq]; d != nil {
 		c.withdraw(d)
-		delete(c.pending, seq)
 		c.event(brokers.Acknowledged, seq, conn, d.attempts)
+		c.finish(d)
 	}
 }
 
@@ -294,8 +311,8 @@ func (c *consumer) progress(seq uint64, conn uint32) {
 // repeat makes a delivery due again, unless that was its last (J2).
 func (c *consumer) repeat(d *delivery) {
 	if c.config.MaxDeliver > 0 && int(d.attempts) >= c.config.MaxDeliver {
-		delete(c.pending, d.seq)
 		c.event(brokers.GivenUp, d.seq, 0, d.attempts)
+		c.finish(d)
 		return
 	}
 	c.again = append(c.again, d)
@@ -387,8 +404,8 @@ func (c *consumer) forget() {
 	for seq := c.next; seq > 0 && len(c.pending) > 0; seq-- {
 		if d := c.pending[seq]; d != nil {
 			c.withdraw(d)
-			delete(c.pending, seq)
 			c.event(brokers.Expired, seq, 0, d.attempts)
+			c.finish(d)
 			floor = seq - 1
 		}
 	}
