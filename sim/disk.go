@@ -325,7 +325,9 @@ func (n *inode) crash(draw *Stream) (lost int) {
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := changes[i]
 		n.resize(c.size)
-		copy(n.data[c.off:], c.before)
+		if len(c.before) > 0 {
+			copy(n.data[c.off:], c.before)
+		}
 	}
 	for _, c := range changes {
 		luck := draw.Below(3)

@@ -434,3 +434,5 @@ func BenchmarkParkedTask(b *testing.B) {
 	runtime.ReadMemStats(&after)
 	b.ReportMetric(float64(after.HeapAlloc+after.StackInuse-before.HeapAlloc-before.StackInuse)/float64(b.N), "bytes/task")
 }
+
+func echoNothing(context.Context, primitives.World) {}
