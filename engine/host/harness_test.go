@@ -83,6 +83,7 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	s := sim.New(sim.Options{Seed: seed})
+	t.Cleanup(s.Close)
 	w := &world{t: t, sim: s, node: s.Host("node-1"), draw: s.Stream("test"), cursors: map[state.Key]contract.State{}}
 	w.broker = &fakeBroker{w: w, acked: map[int]bool{}}
 	w.dest = &fakeDestination{w: w, got: map[string][]int{}, bodies: map[string][][]byte{}}
