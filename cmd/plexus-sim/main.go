@@ -37,6 +37,7 @@ type commands struct {
 	Replay   replayCommand   `cmd:"" help:"Run a replay file (.plr) again."`
 	Shrink   shrinkCommand   `cmd:"" help:"Make the failure of a replay file smaller."`
 	Check    checkCommand    `cmd:"" help:"Check that runs are deterministic."`
+	Corpus   corpusCommand   `cmd:"" help:"Regression runs of confirmed failures."`
 	Trace    traceCommand    `cmd:"" help:"Read a trace file (.plt)."`
 	Diff     diffCommand     `cmd:"" help:"Find the first difference of two trace files."`
 	Worker   workerCommand   `cmd:"" hidden:"" help:"Read jobs and answer outcomes, one JSON object a line."`

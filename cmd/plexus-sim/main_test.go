@@ -86,3 +86,11 @@ func TestTraceAndDiff(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// TestTheCorpusHolds runs the confirmed failures of the repository.
+func TestTheCorpusHolds(t *testing.T) {
+	out := try(t, exitClean, "corpus", "run", "../../sim/corpus")
+	if !strings.Contains(out, "caught") {
+		t.Error(out)
+	}
+}

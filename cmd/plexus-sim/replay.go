@@ -51,10 +51,8 @@ func (r *replayCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	for i := 0; result.Failure == nil && i < r.Seeds; i++ {
-		derived := spec
-		derived.Seed = spec.Seed + uint64(i+1)<<32
-		result = campaign.Execute(sc, derived, campaign.Watch{})
+	if result.Failure == nil && r.Seeds > 0 {
+		result = again(sc, spec, r.Seeds)
 	}
 	switch {
 	case result.Failure == nil && p.Expected.Class != "":
