@@ -217,7 +217,7 @@ func TestSelection(t *testing.T) {
 	if got := Select(s, []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}); fmt.Sprint(got) != "[b f]" {
 		t.Error(got)
 	}
-	if None(3).Len() != 0 || None(0).Len() != 0 || All(0).Len() != 0 {
+	if Rows(3, nil).Len() != 0 || Rows(0, nil).Len() != 0 || All(0).Len() != 0 {
 		t.Error("none selects something")
 	}
 }

@@ -23,13 +23,19 @@ type Pool struct {
 const (
 	poolShiftMin = 6
 	poolClasses  = 17
-	// poolSlots bounds what a class keeps: about the buffers of the batches that
-	// are on their way between a source and a sink of one pipeline.
-	poolSlots = 32
+	// A class keeps about the buffers of the batches that are on their way between
+	// a source and a sink of one pipeline, and of large ones fewer.
+	poolSlots         = 32
+	poolClassBytesMax = 8 << 20
 )
 
 type poolClass struct {
 	slots [poolSlots]atomic.Pointer[byte]
+}
+
+// slots returns the places of a class.
+func (p *Pool) slots(class int) []atomic.Pointer[byte] {
+	return p.classes[class].slots[:min(poolSlots, poolClassBytesMax>>(class+poolShiftMin))]
 }
 
 // class returns the class that holds size bytes.
@@ -45,7 +51,7 @@ func (p *Pool) Allocate(size int) []byte {
 		return make([]byte, size)
 	}
 	full := 1 << (k + poolShiftMin)
-	slots := &p.classes[k].slots
+	slots := p.slots(k)
 	for i := range slots {
 		if slots[i].Load() == nil {
 			continue
@@ -79,7 +85,7 @@ func (p *Pool) Free(b []byte) {
 	if k >= poolClasses || cap(b) != 1<<(k+poolShiftMin) {
 		return
 	}
-	slots := &p.classes[k].slots
+	slots := p.slots(k)
 	for i := range slots {
 		if slots[i].Load() == nil && slots[i].CompareAndSwap(nil, unsafe.SliceData(b)) {
 			return

@@ -13,9 +13,6 @@ type Selection struct {
 // All selects every row of a batch of total rows.
 func All(total int) Selection { return Selection{total: int32(total), all: true} }
 
-// None selects no row of a batch of total rows.
-func None(total int) Selection { return Selection{total: int32(total), all: total == 0} }
-
 // Rows selects the given rows of a batch of total rows. They ascend and lie
 // below total; the selection keeps the slice.
 func Rows(total int, rows []int32) Selection {

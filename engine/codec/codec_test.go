@@ -80,13 +80,13 @@ func encodeAll(t testing.TB, plan *decide.CodecPlan, rec arrow.RecordBatch) []st
 	page := e.NewPage()
 	page.Bind(rec)
 	defer page.Unbind()
+	var m Members
+	if failed := page.EncodeRows(&m, batch.All(int(rec.NumRows()))); failed != nil {
+		t.Fatal(failed[0].Err)
+	}
 	var out []string
-	for row := range int(rec.NumRows()) {
-		doc, err := page.Encode(nil, row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, string(doc))
+	for i := range m.Ends {
+		out = append(out, string(m.Member(i)))
 	}
 	return out
 }
@@ -254,9 +254,6 @@ func TestEncodeRefusesFloatsWithoutNumber(t *testing.T) {
 	if !errors.As(failed[0].Err, &failure) || failure.Field != "x" {
 		t.Fatal(failed[0].Err)
 	}
-	if _, err := page.EncodeBatch(nil, batch.All(3), 1000); !errors.As(err, &failure) {
-		t.Fatal(err)
-	}
 	r := NewRenderer(plan.Schema)
 	r.Bind(rec)
 	if got := string(r.Append(nil, 1)) + string(r.Append(nil, 2)); got != `{"k":2,"x":"NaN"}{"k":3,"x":"inf"}` {
@@ -282,20 +279,6 @@ func TestContainers(t *testing.T) {
 			want := "[" + strings.Join(payloads[start:end], ",") + "]"
 			if got := string(m.AppendContainer(nil, start, end)); got != want || m.ContainerSize(start, end) != int64(len(want)) {
 				t.Fatalf("%d..%d: %s of %d", start, end, got, m.ContainerSize(start, end))
-			}
-			var rows []int32
-			for r := start; r < end; r++ {
-				rows = append(rows, int32(r))
-			}
-			selection := batch.Rows(20, rows)
-			got, err := page.EncodeBatch([]byte("keep"), selection, int64(len(want)))
-			if err != nil || string(got) != "keep"+want {
-				t.Fatalf("%s, %v", got, err)
-			}
-			var size *SizeError
-			got, err = page.EncodeBatch([]byte("keep"), selection, int64(len(want)-1))
-			if !errors.As(err, &size) || string(got) != "keep" || size.Limit != int64(len(want)-1) {
-				t.Fatalf("%s, %v", got, err)
 			}
 		}
 	}

@@ -50,20 +50,6 @@ func (p *Page) Unbind() {
 	}
 }
 
-// Encode appends the document of one row. On error, which is an [*EncodeError]
-// or a [*SizeError], it returns dst as it was.
-func (p *Page) Encode(dst []byte, row int) ([]byte, error) {
-	from := len(dst)
-	dst, failed := p.encode(dst, row)
-	if failed >= 0 {
-		return dst[:from], p.failure(failed)
-	}
-	if size := len(dst) - from; size > PayloadBytesMax {
-		return dst[:from], p.tooLarge(size, PayloadBytesMax)
-	}
-	return dst, nil
-}
-
 // encode appends the document of one row and returns the field that failed, or
 // -1.
 func (p *Page) encode(dst []byte, row int) (_ []byte, failed int) {
@@ -166,26 +152,4 @@ func (m *Members) AppendContainer(dst []byte, start, end int) []byte {
 		dst = append(dst, m.Member(i)...)
 	}
 	return append(dst, ']')
-}
-
-// EncodeBatch appends one container of the selected rows. It stops as soon as the
-// payload passes limit, so that it builds at most limit bytes and one member. On
-// error dst is returned as it was.
-func (p *Page) EncodeBatch(dst []byte, rows batch.Selection, limit int64) ([]byte, error) {
-	from := len(dst)
-	limit = min(limit, PayloadBytesMax)
-	dst = append(dst, '[')
-	for i := range rows.Len() {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		var field int
-		if dst, field = p.encode(dst, int(rows.At(i))); field >= 0 {
-			return dst[:from], p.failure(field)
-		}
-		if size := len(dst) - from + 1; int64(size) > limit {
-			return dst[:from], p.tooLarge(size, limit)
-		}
-	}
-	return append(dst, ']'), nil
 }

@@ -1,6 +1,6 @@
 package codec
 
-// PayloadBytesMax bounds a payload, decoded or encoded.
+// PayloadBytesMax bounds a payload, decoded or encoded, containers included.
 const PayloadBytesMax = 64 << 20
 
 // nestingMax bounds the nesting of a document, the document itself included.
