@@ -3,6 +3,7 @@ package codec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,6 +203,38 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("LOOSE %q: %q, want %q", c.in, verdicts[0], c.want)
 		}
 		rec.Release()
+	}
+}
+
+// TestIntegerRanges decodes both ends of every width and the values beyond.
+func TestIntegerRanges(t *testing.T) {
+	for _, c := range []struct {
+		kind                    vocab.Kind
+		below, low, high, above string
+	}{
+		{vocab.U8, "-1", "0", "255", "256"}, {vocab.U16, "-1", "0", "65535", "65536"},
+		{vocab.U32, "-1", "0", "4294967295", "4294967296"}, {vocab.U64, "-1", "0", "18446744073709551615", "18446744073709551616"},
+		{vocab.I8, "-129", "-128", "127", "128"}, {vocab.I16, "-32769", "-32768", "32767", "32768"},
+		{vocab.I32, "-2147483649", "-2147483648", "2147483647", "2147483648"},
+		{vocab.I64, "-9223372036854775809", "-9223372036854775808", "9223372036854775807", "9223372036854775808"},
+	} {
+		for _, list := range []bool{false, true} {
+			typ, open, end := vocab.Scalar(c.kind), "", ""
+			if list {
+				typ, open, end = vocab.VecOf(vocab.ArrayOf(typ, 1)), "[[", "]]"
+			}
+			plan := planOf(true, fieldOf("f", typ, false))
+			doc := func(number string) string { return `{"f":` + open + number + end + `}` }
+			rec, verdicts := decodeAll(t, checked(t), decoderOf(t, plan), doc(c.below), doc(c.low), doc(c.high), doc(c.above))
+			refused := fmt.Sprintf("codec 'c': input 0: field 'f': range (%s)", typ)
+			if want := []string{refused, "", "", refused}; !slices.Equal(verdicts, want) {
+				t.Errorf("%s: %q", typ, verdicts)
+			}
+			if got := encodeAll(t, plan, rec); !slices.Equal(got, []string{doc(c.low), doc(c.high)}) {
+				t.Errorf("%s: %q", typ, got)
+			}
+			rec.Release()
+		}
 	}
 }
 
