@@ -1,0 +1,100 @@
+package oracle
+
+import (
+	"context"
+
+	"plexus/connectors/contract"
+	"plexus/nspl/vocab"
+)
+
+// Boundary watches one process of a node where its hosts meet its connectors: it
+// wraps what the node opens and compares what is read, offered, answered and
+// acknowledged.
+//
+// It checks: an emitter offers records for the first time in the order in which
+// they arrived; what a sink left unresolved is offered again byte for byte before
+// anything else; what is resolved, or was confirmed to the driver, is never
+// offered again; a position is acknowledged, and a cursor restored, only behind
+// confirmed deliveries.
+type Boundary struct {
+	fail       Fail
+	deliveries *Deliveries
+	number     func(payload []byte) (uint64, bool) // of a record at its source
+
+	arrived  uint64                // messages so far
+	arrivals map[uint64][]uint64   // by number: when its copies arrived
+	sinks    map[string]*sinkWatch // by emitter
+	subjects map[string]*sinkWatch // by NATS subject
+}
+
+// NewBoundary returns a watch over one process. number reads the number of a
+// record as its source holds it; a record without one is not followed.
+func NewBoundary(fail Fail, d *Deliveries, number func(payload []byte) (uint64, bool)) *Boundary {
+	return &Boundary{
+		fail: fail, deliveries: d, number: number, arrivals: map[uint64][]uint64{},
+		sinks: map[string]*sinkWatch{}, subjects: map[string]*sinkWatch{},
+	}
+}
+
+// Connectors wraps a node's connectors.
+func (b *Boundary) Connectors(c contract.Connectors) contract.Connectors {
+	out := contract.Connectors{Sources: map[vocab.SourceEntity]contract.SourceOpener{}, Sinks: map[vocab.SinkEntity]contract.SinkOpener{}}
+	for entity, open := range c.Sources { //plexus:orderfree every entry is wrapped
+		out.Sources[entity] = b.source(open)
+	}
+	for entity, open := range c.Sinks { //plexus:orderfree every entry is wrapped
+		out.Sinks[entity] = b.sink(open)
+	}
+	return out
+}
+
+// source wraps what a source opener opens.
+func (b *Boundary) source(open contract.SourceOpener) contract.SourceOpener {
+	return func(ctx context.Context, plan contract.SourcePlan, instance int, env contract.Env) (contract.Source, error) {
+		s, err := open(ctx, plan, instance, env)
+		if err != nil {
+			return s, err
+		}
+		switch inner := s.(type) {
+		case contract.StatefulSource:
+			return &cursorWatch{sourceWatch{inner, b, nil}, inner}, nil
+		case contract.KeepAliveSource:
+			return &keptWatch{sourceWatch{inner, b, nil}, inner}, nil
+		case contract.BatchSource:
+			return &sourceWatch{inner, b, nil}, nil
+		}
+		return s, nil
+	}
+}
+
+// sink wraps what a sink opener opens.
+func (b *Boundary) sink(open contract.SinkOpener) contract.SinkOpener {
+	return func(ctx context.Context, plan contract.SinkPlan, env contract.Env) (contract.Sink, error) {
+		s, err := open(ctx, plan, env)
+		if err != nil {
+			return s, err
+		}
+		w := b.watch(env.Identity.Name)
+		b.subjects[plan.Names.Get("SUBJECT")] = w
+		switch inner := s.(type) {
+		case contract.RecordSink:
+			return &recordWatch{inner, w}, nil
+		case contract.HTTPRequestSink:
+			return &requestWatch{inner, w}, nil
+		}
+		return s, nil
+	}
+}
+
+// watch returns the watch over an emitter, which outlives its sinks.
+func (b *Boundary) watch(emitter string) *sinkWatch {
+	w := b.sinks[emitter]
+	if w == nil {
+		w = &sinkWatch{boundary: b, emitter: emitter}
+		b.sinks[emitter] = w
+	}
+	return w
+}
+
+// Dropped notes that an emitter gave up what it retained: it was stopped.
+func (b *Boundary) Dropped(emitter string) { b.watch(emitter).retained = nil }

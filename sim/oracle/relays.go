@@ -1,0 +1,54 @@
+package oracle
+
+import (
+	"fmt"
+
+	"plexus/engine/observe"
+)
+
+// Relays checks the buffers of one process: a relay never holds more batches than
+// its capacity, and fans them out in the order of admission, each once.
+type Relays struct {
+	fail     Fail
+	capacity map[string]int
+	next     map[relayID]uint64 // sequence of the next dispatch
+}
+
+type relayID struct{ domain, name string }
+
+// NewRelays returns an oracle for relays with these capacities; relays it does
+// not know may hold what they want.
+func NewRelays(fail Fail, capacity map[string]int) *Relays {
+	return &Relays{fail: fail, capacity: capacity, next: map[relayID]uint64{}}
+}
+
+// Observe implements observe.Tap.
+func (o *Relays) Observe(e observe.Event) {
+	switch e.Kind {
+	case observe.RelayAdmitted:
+		if limit, known := o.capacity[e.Name]; known && e.Depth > limit {
+			o.fail("capacity-bound", fmt.Sprintf("relay %s holds %d batches, its capacity is %d", e.Name, e.Depth, limit))
+		}
+		if e.ID == 1 { // a domain that started anew
+			o.next[relayID{e.Domain, e.Name}] = 1
+		}
+	case observe.RelayDispatched:
+		id := relayID{e.Domain, e.Name}
+		if want := o.next[id]; e.ID != want {
+			o.fail("relay-order", fmt.Sprintf("relay %s dispatched batch %d, expected %d", e.Name, e.ID, want))
+		}
+		o.next[id] = e.ID + 1
+	}
+}
+
+var _ observe.Tap = (*Relays)(nil)
+
+// Taps hands every event to each of a list.
+type Taps []observe.Tap
+
+// Observe implements observe.Tap.
+func (t Taps) Observe(e observe.Event) {
+	for _, tap := range t {
+		tap.Observe(e)
+	}
+}
