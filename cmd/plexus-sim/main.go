@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 
@@ -58,7 +59,15 @@ func (c *console) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.out, format, args...) // a closed terminal ends nothing
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if os.Getenv("GOGC") == "" {
+		// A simulated system allocates much and keeps little.
+		debug.SetGCPercent(gcPercent)
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+const gcPercent = 800
 
 // run is the program without its process.
 func run(args []string, out, errOut io.Writer) int {

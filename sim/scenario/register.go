@@ -73,6 +73,8 @@ type registerServer struct {
 	log   primitives.File
 	size  int64
 	value [registerKeys]uint64
+	// broken ends every later write: what a failed sync covered may be a hole.
+	broken error
 }
 
 func serveRegister(ctx context.Context, w primitives.World, flaw registerFlaw) error {
@@ -115,11 +117,11 @@ func (s *registerServer) serve(ctx context.Context, c primitives.Conn) error {
 		if err := s.lock.Lock(ctx); err != nil {
 			return nil
 		}
-		var refused, broken error
-		if request[0]&0x80 != 0 {
-			refused, broken = s.write(key, value)
+		var refused error
+		if request[0]&0x80 != 0 && s.broken == nil {
+			refused, s.broken = s.write(key, value)
 		}
-		read := s.value[key]
+		read, broken := s.value[key], s.broken
 		s.lock.Unlock()
 		if broken != nil {
 			return broken
