@@ -76,6 +76,8 @@ type emitter struct {
 	closed    bool // the lane gives nothing more
 }
 
+var _ flow.EmitterHost = (*emitter)(nil)
+
 // The outcomes of attempts.
 const (
 	attemptSuccess = iota

@@ -138,6 +138,14 @@ func (w *world) until(what string, cond func() bool) {
 	}
 }
 
+// pass lets virtual time pass.
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	if err := w.sim.Do("time passes", func() { w.sim.Sleep(d, "test") }, 2*d); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // Load implements Cursors.
 func (w *world) Load(_ context.Context, key state.Key) (contract.State, bool, error) {
 	s, ok := w.cursors[key]

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"plexus/engine/decide"
-	"plexus/engine/flow"
 	"plexus/engine/observe"
-	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
 
@@ -204,8 +202,7 @@ func TestStopWithTheDestinationDown(t *testing.T) {
 	down := true
 	w.dest.chance = func(kind string) bool { return down && (kind == "open" || kind == "fail") }
 	w.start(twoSinks(stream(50)))
-	bound := w.sim.Elapsed() + time.Second
-	w.until("a second passes", func() bool { return w.sim.Elapsed() >= bound })
+	w.pass(time.Second)
 	out, _ := w.d.DescribeEmitter("one")
 	if out.Status != "ERROR" || out.Transient.Err == nil || out.Retained != 50 {
 		t.Errorf("emitter %+v", out)
@@ -238,8 +235,7 @@ func TestReconnectStorm(t *testing.T) {
 		return false
 	}
 	w.start(twoSinks(stream(5)))
-	bound := w.sim.Elapsed() + time.Minute
-	w.until("a minute passes", func() bool { return w.sim.Elapsed() >= bound })
+	w.pass(time.Minute)
 	if attempts < 500 || attempts > 620 { // 10, 20, 40, 80, then 100 ms each
 		t.Errorf("%d attempts", attempts)
 	}
@@ -317,14 +313,10 @@ func TestMissingConnector(t *testing.T) {
 	w := newWorld(t, 11)
 	w.sources = nil
 	w.start(twoSinks(stream(1)))
-	bound := w.sim.Elapsed() + time.Second
-	w.until("a second passes", func() bool { return w.sim.Elapsed() >= bound })
+	w.pass(time.Second)
 	in, ok := w.d.DescribeIngestor("in")
 	if !ok || in.Ready || in.Instances[0].Transient.Err == nil {
 		t.Errorf("ingestor %+v", in)
 	}
 	w.stop()
 }
-
-var _ = typed.OpAdd
-var _ flow.EmitterHost = (*emitter)(nil)
