@@ -5,6 +5,7 @@ import (
 
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
+	"plexus/primitives/planted"
 )
 
 // Result is what a command did.
@@ -21,13 +22,20 @@ type Result struct {
 // state.
 type Effects struct {
 	Domains []string // whose runtime revision changed, removed ones included
-	Users   []string // changed or removed
+	Models  []ModelEffect
+}
+
+// ModelEffect is the net change of one definition.
+type ModelEffect struct {
+	Domain string
+	Key
+	Created, Dropped bool // both: it was replaced
 }
 
 // Add joins two sets of effects.
 func (e *Effects) Add(o Effects) {
 	e.Domains = union(e.Domains, o.Domains)
-	e.Users = union(e.Users, o.Users)
+	e.Models = append(slices.Clip(e.Models), o.Models...)
 }
 
 // union keeps the order in which names first appeared.
@@ -80,7 +88,7 @@ func (s *State) Apply(index uint64, c *catalogpb.Command) (*State, Result, Effec
 		}
 	}
 
-	t := transition{state: &next, index: index, domains: map[string]bool{}, users: map[string]bool{}}
+	t := transition{state: &next, index: index, domains: map[string]bool{}, models: map[string]ModelEffect{}}
 	for i, step := range c.GetSteps() {
 		if refused := t.step(step); refused != nil {
 			refused.Step = i
@@ -97,14 +105,36 @@ func (s *State) Apply(index uint64, c *catalogpb.Command) (*State, Result, Effec
 			Reply: x.GetReply(), Finished: next.HighWater, Refusal: result.Refused,
 		})
 	}
-	return &next, result, Effects{Domains: names(t.domains), Users: names(t.users)}
+	return &next, result, t.effects()
 }
 
 // transition is one command in progress.
 type transition struct {
-	state          *State
-	index          uint64
-	domains, users map[string]bool
+	state   *State
+	index   uint64
+	domains map[string]bool
+	models  map[string]ModelEffect // by key of the state
+}
+
+// effects lists what changed, in name order (C1).
+func (t *transition) effects() Effects {
+	e := Effects{Domains: primitives.SortedKeys(t.domains)}
+	keys := primitives.SortedKeys(t.models)
+	if planted.Active(planted.MapOrderedEffects) {
+		keys = mapOrdered(t.models)
+	}
+	for _, key := range keys {
+		e.Models = append(e.Models, t.models[key])
+	}
+	return e
+}
+
+// mapOrdered is the planted mistake: keys as the map yields them.
+func mapOrdered(set map[string]ModelEffect) (keys []string) {
+	for key := range set { //plexus:orderfree the planted defect is that it is not
+		keys = append(keys, key)
+	}
+	return keys
 }
 
 // step applies one step, or changes nothing and says why (C2).
@@ -148,7 +178,6 @@ func (t *transition) alterUser(c *catalogpb.AlterUser) *Refusal {
 
 func (t *transition) setUser(name, hash string) {
 	t.state.users = t.state.users.set(name, &User{Name: name, PasswordHash: hash, Revision: t.index})
-	t.users[name] = true
 }
 
 func (t *transition) dropUser(c *catalogpb.DropUser) *Refusal {
@@ -159,7 +188,6 @@ func (t *transition) dropUser(c *catalogpb.DropUser) *Refusal {
 		return refuse(Invalid, "USER '%s' is the last user and cannot be dropped", c.GetName())
 	}
 	t.state.users = t.state.users.delete(c.GetName())
-	t.users[c.GetName()] = true
 	return nil
 }
 
@@ -176,8 +204,9 @@ func (t *transition) dropDomain(c *catalogpb.DropDomain) *Refusal {
 		if d.Running {
 			return refuse(DomainState, "domain '%s' is running; STOP it first", d.Name)
 		}
-		for key := range t.state.models.prefix(d.Name + "\x00") {
+		for key, m := range t.state.models.prefix(d.Name + "\x00") {
 			t.state.models = t.state.models.delete(key)
+			t.models[key] = ModelEffect{Domain: d.Name, Key: m.Key, Dropped: true}
 		}
 		t.state.domains = t.state.domains.delete(d.Name)
 		t.domains[d.Name] = true

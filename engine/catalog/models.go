@@ -6,8 +6,6 @@ import (
 	"plexus/engine/catalog/catalogpb"
 	"plexus/nspl/model"
 	"plexus/nspl/vocab"
-	"plexus/primitives"
-	"plexus/primitives/planted"
 )
 
 // changeModels applies the changes of one batch together, or none (CP-3).
@@ -20,6 +18,7 @@ func (t *transition) changeModels(c *catalogpb.ChangeModels) *Refusal {
 		return refuse(Conflict, "domain '%s' changed while the statement was being planned", d.Name)
 	}
 	models := t.state.models
+	effects := map[string]ModelEffect{}
 	for _, change := range c.GetChanges() {
 		kind, ok := entityKind(change.GetKind())
 		if !ok {
@@ -34,15 +33,21 @@ func (t *transition) changeModels(c *catalogpb.ChangeModels) *Refusal {
 			return refuse(RefMissing, "%s does not exist", key)
 		case op == catalogpb.ModelChange_DROP:
 			models = models.delete(modelKey(d.Name, key))
+			effects[modelKey(d.Name, key)] = ModelEffect{Domain: d.Name, Key: key, Dropped: true}
 		default:
 			m, err := newModel(d.Name, key, change.GetText(), t.index)
 			if err != nil {
 				return refuse(Invalid, "%v", err)
 			}
 			models = models.set(modelKey(d.Name, key), m)
+			dropped := effects[modelKey(d.Name, key)].Dropped
+			effects[modelKey(d.Name, key)] = ModelEffect{Domain: d.Name, Key: key, Created: true, Dropped: dropped}
 		}
 	}
 	t.state.models = models
+	for key, effect := range effects { //plexus:orderfree copied into another map
+		t.models[key] = effect
+	}
 	changed := *d
 	changed.Definition, changed.Runtime = t.index, t.index
 	t.setDomain(&changed)
@@ -70,16 +75,4 @@ func entityKind(words string) (vocab.EntityKind, bool) {
 		}
 	}
 	return 0, false
-}
-
-// names lists a set in the order effects must have.
-func names(set map[string]bool) []string {
-	if planted.Active(planted.MapOrderedEffects) {
-		var list []string
-		for name := range set {
-			list = append(list, name)
-		}
-		return list
-	}
-	return primitives.SortedKeys(set)
 }

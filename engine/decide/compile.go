@@ -75,7 +75,7 @@ func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
 	if x.Body.Codec != nil {
 		codec := p.codec(x.Body.Codec.Text)
 		plan.Codec, output = &codec, codec.Schema
-		construct, found := typed.CheckConstruction(x.Body.Construction, output, place(env, "emitter SET", x.Sink.Span))
+		construct, found := typed.CheckConstruction(x.Body.Construction, output, place(env, "emitter", x.Sink.Span))
 		p.f.take(found)
 		plan.Construct = construct
 	} else {
@@ -137,7 +137,7 @@ func (p *compiler) routes(routes []ast.Route, env typed.Env, who string) []Route
 	list := make([]RoutePlan, len(routes))
 	for i, r := range routes {
 		output, _ := p.c.relaySchema(r.To.Text)
-		construct, found := typed.CheckConstruction(r.Construction, output, place(env, who+" SET", r.To.Span))
+		construct, found := typed.CheckConstruction(r.Construction, output, place(env, who, r.To.Span))
 		p.f.take(found)
 		list[i] = RoutePlan{
 			To: r.To.Text, Construct: construct, Flush: r.Flush.Vocab(), OnError: p.messageError(r.OnError, output, env),
@@ -152,7 +152,7 @@ func (p *compiler) messageError(e ast.MessageError, partial *vocab.Schema, env t
 		return plan
 	}
 	record, _ := p.c.relaySchema(e.To.Text)
-	env = place(env, "ON MESSAGE ERROR SET", e.To.Span)
+	env = place(env, "ON MESSAGE ERROR", e.To.Span)
 	env.Partial = partial
 	construct, found := typed.CheckErrorRecord(e.Set, record, env)
 	p.f.take(found)
@@ -169,12 +169,14 @@ func (p *compiler) source(s model.Source) SourcePlan {
 		plan.Cursor = s.Cursor.Vocab()
 	}
 	if endpoint, ok := lookup[*model.Endpoint](p.c, vocab.EntityEndpoint, s.Endpoint.Text); ok {
-		plan.Endpoint = &EndpointPlan{Name: endpoint.Name, Path: endpoint.Path}
-		if vhost, ok := lookup[*model.VHost](p.c, vocab.EntityVHost, endpoint.VHost.Text); ok {
-			plan.Endpoint.Hostnames = vhost.Hostnames
-		}
+		plan.Endpoint = p.endpoint(endpoint)
 	}
 	return plan
+}
+
+func (p *compiler) endpoint(x *model.Endpoint) *EndpointPlan {
+	vhost, _ := lookup[*model.VHost](p.c, vocab.EntityVHost, x.VHost.Text)
+	return &EndpointPlan{Name: x.Name, Path: x.Path, Hostnames: vhost.Hostnames}
 }
 
 func (p *compiler) sink(s ast.Sink) SinkPlan {

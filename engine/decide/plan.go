@@ -29,6 +29,8 @@ func Plan(state *catalog.State, domain string) (*Revision, error) {
 		case *model.Relay:
 			schema, _ := c.relaySchema(x.Name)
 			r.Relays = append(r.Relays, RelayPlan{Name: x.Name, Schema: schema, CapacityBatches: int(x.Capacity)})
+		case *model.Endpoint:
+			r.Endpoints = append(r.Endpoints, *p.endpoint(x))
 		case *model.Ingestor:
 			r.Ingestors = append(r.Ingestors, p.ingestor(x))
 		case *model.Junction:

@@ -23,6 +23,8 @@ type Revision struct {
 	Ingestors []IngestorPlan // by name
 	Junctions []JunctionPlan // by name
 	Emitters  []EmitterPlan  // by name
+	// Endpoints are all that the domain declares, bound to an ingestor or not.
+	Endpoints []EndpointPlan // by name
 }
 
 // RelayPlan is a bounded buffer with one owner and any number of consumers.

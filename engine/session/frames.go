@@ -23,27 +23,36 @@ const callTimeout = 10 * time.Second
 // FrameServer serves sessions over the sockets of a World.
 type FrameServer struct {
 	world    primitives.World
+	addr     netip.AddrPort
 	service  *Service
 	listener primitives.Listener
 	tasks    *primitives.Group
 }
 
-// ListenFrames binds the address and serves until Close.
-func ListenFrames(ctx context.Context, w primitives.World, service *Service, addr netip.AddrPort) (*FrameServer, error) {
-	listener, err := w.Net().Listen(addr)
+// NewFrameServer returns a server for an address; port 0 picks a free one.
+func NewFrameServer(w primitives.World, addr netip.AddrPort, service *Service) *FrameServer {
+	return &FrameServer{world: w, addr: addr, service: service, tasks: primitives.NewGroup(context.Background(), w)}
+}
+
+// Start binds the address and serves until Close.
+func (f *FrameServer) Start() error {
+	listener, err := f.world.Net().Listen(f.addr)
 	if err != nil {
-		return nil, fmt.Errorf("client listener %s: %w", addr, err)
+		return fmt.Errorf("client listener %s: %w", f.addr, err)
 	}
-	f := &FrameServer{world: w, service: service, listener: listener, tasks: primitives.NewGroup(ctx, w)}
+	f.listener, f.addr = listener, listener.Addr()
 	f.tasks.Go("session listener", f.accept)
-	return f, nil
+	return nil
 }
 
 // Addr is the bound address.
-func (f *FrameServer) Addr() netip.AddrPort { return f.listener.Addr() }
+func (f *FrameServer) Addr() netip.AddrPort { return f.addr }
 
 // Close ends every call and waits for its task.
 func (f *FrameServer) Close(ctx context.Context) error {
+	if f.listener == nil {
+		return nil
+	}
 	err := f.listener.Close()
 	f.tasks.Cancel(errStopping)
 	if waitErr := f.tasks.Wait(ctx); waitErr != nil && ctx.Err() != nil {

@@ -103,21 +103,7 @@ func (q *request) showCreate(x *ast.ShowCreate) (document.Value, ast.Diagnostics
 	if len(found) > 0 {
 		return nil, found
 	}
-	// A client's settings may hold passwords, which are shown to nobody.
-	if c, ok := m.Definition.(*model.Client); ok {
-		return document.Text(render.Entity(maskedClient(c))), nil
-	}
-	return document.Text(m.Text), nil
-}
-
-// maskedClient is the client with its secret values hidden.
-func maskedClient(c *model.Client) *model.Client {
-	shown := *c
-	shown.Config = make([]vocab.ConfigEntry, len(c.Config))
-	for i, e := range c.Config {
-		shown.Config[i] = vocab.ConfigEntry{Key: e.Key, Value: vocab.MaskConfig(c.Type, e)}
-	}
-	return &shown
+	return document.Text(render.Entity(model.Shown(m.Definition))), nil
 }
 
 func (q *request) show(x *ast.Show) (document.Value, ast.Diagnostics) {

@@ -5,17 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"time"
+
+	"plexus/engine/node"
 )
 
-// Config is the configuration of one node. A listen address that is not valid
-// is a listener that is off.
+// Config is the configuration of one node and of the process around it. A listen
+// address that is not valid is a listener that is off.
 type Config struct {
-	DataDir          string
-	NodeID           string
-	ClusterID        string
-	Bootstrap        Bootstrap
-	InitPassword     string
+	Node             node.Settings
 	InitPasswordFile string
 
 	ClientListen        netip.AddrPort
@@ -24,33 +21,16 @@ type Config struct {
 	HTTPListen          netip.AddrPort
 	ObservabilityListen netip.AddrPort
 
-	RaftHeartbeat        time.Duration
-	RaftElection         time.Duration
-	RaftSnapshotEntries  uint64
-	RaftSnapshotBytes    uint64
-	RaftRetainEntries    uint64
-	CommandRetryValidity time.Duration
-
-	DrainTimeout    time.Duration
-	ShutdownTimeout time.Duration
-
 	DNSConfig  string
 	DNSHosts   string
 	DNSServers []netip.AddrPort
 
 	LogLevel  slog.Level
 	LogFormat LogFormat
+
+	// nodeTexts are the values of the node's own settings as they were written.
+	nodeTexts map[string]string
 }
-
-// Bootstrap says whether a node without stored state founds a cluster.
-type Bootstrap string
-
-// The values of Bootstrap.
-const (
-	BootstrapAuto   Bootstrap = "auto"
-	BootstrapAlways Bootstrap = "always"
-	BootstrapNever  Bootstrap = "never"
-)
 
 // LogFormat is the form of log lines.
 type LogFormat string
@@ -63,9 +43,9 @@ const (
 
 // Default returns the configuration of a node that is told nothing.
 func Default() *Config {
-	c := &Config{}
+	c := &Config{Node: node.Defaults(), nodeTexts: map[string]string{}}
 	for _, s := range settings {
-		if err := s.read(c, s.fallback); err != nil {
+		if err := s.read(c, s.fallback); s.fallback != "" && err != nil {
 			panic(fmt.Sprintf("default of --%s: %v", s.name, err)) // the table itself is wrong
 		}
 	}
@@ -77,12 +57,11 @@ var ErrContradiction = errors.New("contradictory settings")
 
 // Check refuses what no single value shows to be wrong.
 func (c *Config) Check() error {
+	if err := c.Node.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrContradiction, err)
+	}
 	switch {
-	case c.RaftElection <= 2*c.RaftHeartbeat:
-		return fmt.Errorf("%w: --raft-election-timeout must be greater than twice --raft-heartbeat-interval", ErrContradiction)
-	case c.ShutdownTimeout <= c.DrainTimeout:
-		return fmt.Errorf("%w: --shutdown-timeout must be greater than --drain-timeout", ErrContradiction)
-	case c.InitPassword != "" && c.InitPasswordFile != "":
+	case c.Node.InitialPassword != "" && c.InitPasswordFile != "":
 		return fmt.Errorf("%w: --init-password and --init-password-file exclude each other", ErrContradiction)
 	case c.ClientListen.IsValid() && !c.ClientListen.Addr().IsLoopback() && !c.ClientInsecure:
 		return fmt.Errorf("%w: --client-listen %s is no loopback address; plaintext there needs --client-insecure", ErrContradiction, c.ClientListen)

@@ -96,18 +96,6 @@ func Load(in Inputs) (*Config, []Value, error) {
 	return c, c.values(origins), nil
 }
 
-// Set reads one value by the name of its flag.
-func (c *Config) Set(name, text string) error {
-	s := find(name)
-	if s == nil {
-		return &UsageError{Place: "--" + name, Err: ErrUnknown}
-	}
-	if err := s.read(c, text); err != nil {
-		return &UsageError{Place: "--" + name, Err: err}
-	}
-	return nil
-}
-
 // variable is the environment variable of a flag.
 func variable(name string) string {
 	return "PLEXUS_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))

@@ -1,14 +1,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
+
+	"plexus/engine/node"
 )
 
 // setting is one row of the table.
@@ -22,14 +23,9 @@ type setting struct {
 	text    func(c *Config) string
 }
 
-// settings is every setting, in the order of the help.
-var settings = []setting{
-	text("data-dir", "./plexus-data", "directory of everything the node keeps", func(c *Config) *string { return &c.DataDir }),
-	text("node-id", "node-1", "name of this node in its cluster", func(c *Config) *string { return &c.NodeID }),
-	text("cluster-id", "default", "name of the cluster", func(c *Config) *string { return &c.ClusterID }),
-	choice("bootstrap", "auto", "whether an empty data directory founds a cluster: auto, always, never",
-		func(c *Config) *Bootstrap { return &c.Bootstrap }, BootstrapAuto, BootstrapAlways, BootstrapNever),
-	secret(text("init-password", "", "password of the first user", func(c *Config) *string { return &c.InitPassword })),
+// settings is every setting, in the order of the help: those the node itself
+// understands, then those of the process around it.
+var settings = append(nodeSettings(), []setting{
 	text("init-password-file", "", "file that holds the password of the first user", func(c *Config) *string { return &c.InitPasswordFile }),
 
 	address("client-listen", "127.0.0.1:47391", "address of the session protocol", func(c *Config) *netip.AddrPort { return &c.ClientListen }),
@@ -38,22 +34,31 @@ var settings = []setting{
 	address("http-listen", "127.0.0.1:8080", "address of HTTP endpoints, or off", func(c *Config) *netip.AddrPort { return &c.HTTPListen }),
 	address("observability-listen", "127.0.0.1:9090", "address of health and metrics, or off", func(c *Config) *netip.AddrPort { return &c.ObservabilityListen }),
 
-	duration("raft-heartbeat-interval", "250ms", "time between two heartbeats of a leader", func(c *Config) *time.Duration { return &c.RaftHeartbeat }),
-	duration("raft-election-timeout", "1500ms", "silence after which a leader is replaced", func(c *Config) *time.Duration { return &c.RaftElection }),
-	count("raft-snapshot-entries", "10000", "log entries between two snapshots", func(c *Config) *uint64 { return &c.RaftSnapshotEntries }),
-	size("raft-snapshot-bytes", "64MiB", "log bytes between two snapshots", func(c *Config) *uint64 { return &c.RaftSnapshotBytes }),
-	count("raft-retain-entries", "1000", "log entries kept behind a snapshot", func(c *Config) *uint64 { return &c.RaftRetainEntries }),
-	duration("command-retry-validity", "15m", "how long the outcome of a command can be asked for", func(c *Config) *time.Duration { return &c.CommandRetryValidity }),
-
-	duration("drain-timeout", "30s", "time for work in flight when the node stops", func(c *Config) *time.Duration { return &c.DrainTimeout }),
-	duration("shutdown-timeout", "50s", "time for the whole stop", func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
-
 	text("dns-config", "/etc/resolv.conf", "file that configures name resolution", func(c *Config) *string { return &c.DNSConfig }),
 	text("dns-hosts", "/etc/hosts", "file of fixed names", func(c *Config) *string { return &c.DNSHosts }),
 	addresses("dns-server", "name servers that replace those of the file, comma-separated", func(c *Config) *[]netip.AddrPort { return &c.DNSServers }),
 
 	level("log-level", "info", "lowest level that is logged: debug, info, warn, error", func(c *Config) *slog.Level { return &c.LogLevel }),
 	choice("log-format", "text", "form of log lines: text, json", func(c *Config) *LogFormat { return &c.LogFormat }, LogText, LogJSON),
+}...)
+
+// nodeSettings are the rows of the node's own table.
+func nodeSettings() []setting {
+	var rows []setting
+	for _, f := range node.Flags() {
+		rows = append(rows, setting{
+			name: f.Name, fallback: f.Default, help: f.Help, secret: f.Secret,
+			read: func(c *Config, text string) error {
+				if err := c.Node.Set(f.Name, text); err != nil {
+					return errors.Unwrap(err) // without the name, which the place holds
+				}
+				c.nodeTexts[f.Name] = text
+				return nil
+			},
+			text: func(c *Config) string { return c.nodeTexts[f.Name] },
+		})
+	}
+	return rows
 }
 
 func find(name string) *setting {
@@ -71,11 +76,6 @@ func text(name, fallback, help string, at func(*Config) *string) setting {
 		read: func(c *Config, text string) error { *at(c) = text; return nil },
 		text: func(c *Config) string { return *at(c) },
 	}
-}
-
-func secret(s setting) setting {
-	s.secret = true
-	return s
 }
 
 func choice[T ~string](name, fallback, help string, at func(*Config) *T, allowed ...T) setting {
@@ -179,83 +179,6 @@ func advertised(name, help string, at func(*Config) *string) setting {
 		return nil
 	}
 	return s
-}
-
-func duration(name, fallback, help string, at func(*Config) *time.Duration) setting {
-	return setting{
-		name: name, fallback: fallback, help: help,
-		read: func(c *Config, text string) error {
-			d, err := time.ParseDuration(text)
-			if err != nil || d <= 0 {
-				return expected(text, "a duration such as 250ms or 15m")
-			}
-			*at(c) = d
-			return nil
-		},
-		text: func(c *Config) string { return at(c).String() },
-	}
-}
-
-func count(name, fallback, help string, at func(*Config) *uint64) setting {
-	return setting{
-		name: name, fallback: fallback, help: help,
-		read: func(c *Config, text string) error {
-			n, err := strconv.ParseUint(text, 10, 64)
-			if err != nil || n == 0 {
-				return expected(text, "a number greater than zero")
-			}
-			*at(c) = n
-			return nil
-		},
-		text: func(c *Config) string { return strconv.FormatUint(*at(c), 10) },
-	}
-}
-
-var sizeUnits = [...]struct {
-	name  string
-	bytes uint64
-}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
-
-func size(name, fallback, help string, at func(*Config) *uint64) setting {
-	return setting{
-		name: name, fallback: fallback, help: help,
-		read: func(c *Config, text string) error {
-			bytes, ok := parseSize(text)
-			if !ok {
-				return expected(text, "a size such as 64MiB")
-			}
-			*at(c) = bytes
-			return nil
-		},
-		text: func(c *Config) string { return formatSize(*at(c)) },
-	}
-}
-
-// parseSize reads a whole number and a unit; zero and what does not fit are
-// refused.
-func parseSize(text string) (uint64, bool) {
-	for _, unit := range sizeUnits {
-		digits, ok := strings.CutSuffix(text, unit.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil || n == 0 || n > math.MaxUint64/unit.bytes {
-			return 0, false
-		}
-		return n * unit.bytes, true
-	}
-	return 0, false
-}
-
-// formatSize writes the largest unit that divides the size.
-func formatSize(bytes uint64) string {
-	for _, unit := range sizeUnits {
-		if bytes >= unit.bytes && bytes%unit.bytes == 0 {
-			return strconv.FormatUint(bytes/unit.bytes, 10) + unit.name
-		}
-	}
-	return strconv.FormatUint(bytes, 10) + "B"
 }
 
 func level(name, fallback, help string, at func(*Config) *slog.Level) setting {

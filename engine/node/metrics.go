@@ -1,0 +1,65 @@
+package node
+
+import (
+	"strconv"
+
+	"plexus/engine/catalog"
+	"plexus/engine/observe"
+	"plexus/engine/session/sessionpb"
+)
+
+// Metrics of the node itself.
+var (
+	buildInfo = &observe.Family{Name: "plexus_build_info", Help: "The build of this node.", Kind: observe.KindGauge,
+		Labels: []string{"version", "format"}}
+	raftTerm     = gauge("plexus_raft_term", "Current term.")
+	raftLeader   = gauge("plexus_raft_is_leader", "Whether this node leads.")
+	raftCommit   = gauge("plexus_raft_commit_index", "Highest committed log index.")
+	raftApplied  = gauge("plexus_raft_applied_index", "Highest applied log index.")
+	logLast      = gauge("plexus_consensus_log_last_index", "Last index of the log.")
+	logSnapshot  = gauge("plexus_consensus_snapshot_index", "Index that the log begins behind.")
+	history      = gauge("plexus_command_history_records", "Execution references with a retained outcome.")
+	controlIndex = &observe.Family{Name: "plexus_control_revision", Help: "Applied control revision.", Kind: observe.KindGauge,
+		Labels: []string{"stage"}}
+	commands = &observe.Family{Name: "plexus_commands_total", Help: "Statements by head and disposition.",
+		Labels: []string{"statement", "disposition"}}
+)
+
+func gauge(name, help string) *observe.Family {
+	return &observe.Family{Name: name, Help: help, Kind: observe.KindGauge}
+}
+
+// metrics holds the node's series. What the group knows is read when the page is.
+type metrics struct {
+	node     *Node
+	registry *observe.Registry
+}
+
+func newMetrics(n *Node) *metrics {
+	m := &metrics{node: n, registry: observe.NewRegistry()}
+	m.registry.Gauge(buildInfo, n.options.Version, strconv.Itoa(catalog.Format)).Set(1)
+	return m
+}
+
+func (m *metrics) samples() []observe.Sample {
+	status, state := m.node.group.Status(), m.node.group.State()
+	set := func(f *observe.Family, v uint64, labels ...string) { m.registry.Gauge(f, labels...).Set(int64(v)) }
+	set(raftTerm, status.Term)
+	leads := uint64(0)
+	if m.node.group.Leads() {
+		leads = 1
+	}
+	set(raftLeader, leads)
+	set(raftCommit, status.Commit)
+	set(raftApplied, state.Applied)
+	set(logLast, status.LastIndex)
+	set(logSnapshot, status.Snapshot)
+	set(history, uint64(state.Executions()))
+	set(controlIndex, state.Applied, "committed")
+	return m.registry.Snapshot()
+}
+
+// command counts one statement. Both labels come from closed sets.
+func (m *metrics) command(statement string, d sessionpb.Disposition) {
+	m.registry.Counter(commands, statement, d.String()).Add(1)
+}

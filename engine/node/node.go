@@ -1,0 +1,200 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+
+	"plexus/connectors/contract"
+	"plexus/engine/batch"
+	"plexus/engine/control"
+	"plexus/engine/host"
+	"plexus/engine/observe"
+	"plexus/engine/session"
+	"plexus/engine/state"
+	"plexus/primitives"
+)
+
+// Server is a listener of the node.
+type Server interface {
+	// Start binds and serves.
+	Start() error
+	Addr() netip.AddrPort
+	// Close stops serving and waits for every task.
+	Close(ctx context.Context) error
+}
+
+// Listeners are the ways into a node; nil is off.
+type Listeners struct {
+	Endpoints     contract.EndpointServer
+	Sessions      func(*session.Service) Server
+	Observability func(*Node) Server
+	ClientURL     string // how clients reach Sessions
+}
+
+// Options are what a build adds.
+type Options struct {
+	Version string
+	Tap     observe.Tap // nil in production
+}
+
+// Node is one node of a cluster.
+type Node struct {
+	world     primitives.World
+	settings  Settings
+	table     contract.Connectors
+	listeners Listeners
+	options   Options
+
+	group    *control.Group
+	executor *primitives.Executor
+	service  *session.Service
+	runtime  *runtime
+	metrics  *metrics
+	reports  *reports
+	tasks    *primitives.Group
+
+	sessions      Server
+	observability Server
+	endpoints     bool // the endpoint listener was started
+
+	passwordPath string
+	stopping     atomic.Bool
+}
+
+// New returns a node that does nothing yet.
+func New(w primitives.World, s Settings, connectors contract.Connectors, l Listeners, o Options) *Node {
+	return &Node{world: w, settings: s, table: connectors, listeners: l, options: o}
+}
+
+// Start opens the data directory and brings the node up to its listeners.
+// Admission and the first installation go on behind it: NotReady tells. After an
+// error nothing is left running.
+func (n *Node) Start(ctx context.Context) error {
+	if err := n.settings.Check(); err != nil {
+		return err
+	}
+	n.executor = primitives.NewExecutor(n.world, n.settings.Parallelism)
+	passwords := session.NewPasswords(n.world, n.executor, n.settings.PasswordCost)
+	n.settings.Control.Found = n.found(passwords)
+	group, err := control.Open(ctx, n.world, n.settings.Control)
+	if err != nil {
+		return errors.Join(err, n.executor.Close(ctx))
+	}
+	n.group = group
+	n.metrics = newMetrics(n)
+	// The node outlives the call that starts it.
+	n.tasks = primitives.NewGroup(context.Background(), n.world)
+	n.reports = newReports(n.world)
+	n.tasks.Go("reports", n.reports.run)
+	endpoints := n.newRuntime()
+	n.service = session.NewService(context.Background(), n.world, session.Deps{
+		Group: group, Runtime: n.runtime, Passwords: passwords,
+		Version: n.options.Version, ClientURL: n.listeners.ClientURL, Counts: n.metrics.command,
+	})
+	if err := n.listen(endpoints); err != nil {
+		return errors.Join(err, n.abort(ctx))
+	}
+	if err := group.Start(context.Background()); err != nil {
+		return errors.Join(err, n.abort(ctx))
+	}
+	n.runtime.tasks.Go("runtime", n.runtime.run)
+	identity := group.Identity()
+	n.world.Log().Info("node started", "node", identity.NodeID, "cluster", identity.ClusterID,
+		"incarnation", identity.Counter, "founded", group.Founded())
+	return nil
+}
+
+func (n *Node) newRuntime() *host.Endpoints {
+	endpoints := host.NewEndpoints(n.world)
+	n.runtime = &runtime{
+		node: n, endpoints: endpoints, memory: new(batch.Pool),
+		lock: primitives.NewMutex(n.world), domains: map[string]*domain{},
+		tasks: primitives.NewGroup(context.Background(), n.world),
+	}
+	n.runtime.changed = primitives.NewCond(n.world, n.runtime.lock)
+	n.runtime.view.Store(&view{})
+	var bound *host.Endpoints
+	if n.listeners.Endpoints != nil {
+		bound = endpoints
+	}
+	cursors := newPositions(n.world, n.group, state.NewCursors(n.world, n.settings.Control.Dir))
+	n.runtime.external = host.New(n.world, n.table, cursors, bound, n.group.Identity().NodeID)
+	return endpoints
+}
+
+// listen binds every listener. A listener that cannot bind fails the start:
+// there is no other port to fall back to.
+func (n *Node) listen(endpoints *host.Endpoints) error {
+	if n.listeners.Observability != nil {
+		n.observability = n.listeners.Observability(n)
+		if err := n.observability.Start(); err != nil {
+			n.observability = nil
+			return fmt.Errorf("observability listener: %w", err)
+		}
+	}
+	if n.listeners.Endpoints != nil {
+		if err := n.listeners.Endpoints.Start(endpoints.Handle); err != nil {
+			return fmt.Errorf("http listener: %w", err)
+		}
+		n.endpoints = true
+	}
+	if n.listeners.Sessions != nil {
+		n.sessions = n.listeners.Sessions(n.service)
+		if err := n.sessions.Start(); err != nil {
+			n.sessions = nil
+			return fmt.Errorf("client listener: %w", err)
+		}
+	}
+	return nil
+}
+
+// abort undoes a start that failed.
+func (n *Node) abort(ctx context.Context) error {
+	n.stopping.Store(true)
+	return errors.Join(n.closeListeners(ctx), n.closeObservability(ctx), n.teardown(ctx))
+}
+
+// Founded reports whether this start founded the cluster.
+func (n *Node) Founded() bool { return n.group.Founded() }
+
+// InitialPasswordPath is the file this start wrote the first password to, "" if
+// it wrote none.
+func (n *Node) InitialPasswordPath() string { return n.passwordPath }
+
+// SessionAddr is where clients reach the node.
+func (n *Node) SessionAddr() netip.AddrPort { return n.sessions.Addr() }
+
+// ObservabilityAddr is where health and metrics are.
+func (n *Node) ObservabilityAddr() netip.AddrPort { return n.observability.Addr() }
+
+// Group returns the node's control plane.
+func (n *Node) Group() *control.Group { return n.group }
+
+// Service returns the node's session service.
+func (n *Node) Service() *session.Service { return n.service }
+
+// NotReady says why the node does not serve yet, or no longer: one reason each,
+// none when it does.
+func (n *Node) NotReady() (reasons []string) {
+	if n.stopping.Load() {
+		return []string{"the node is stopping"}
+	}
+	if n.group.Status().Leader == 0 {
+		reasons = append(reasons, "no leader is known")
+	}
+	return append(reasons, n.runtime.notReady()...)
+}
+
+// Samples returns the metrics of the node.
+func (n *Node) Samples() []observe.Sample { return n.metrics.samples() }
+
+// Wait blocks until the control plane ended by itself, which is fatal.
+func (n *Node) Wait(ctx context.Context) error {
+	if _, err := primitives.Select(ctx, n.world, n.group.OnEnd()); err != nil {
+		return err
+	}
+	return errors.New("the control plane ended; see the log")
+}

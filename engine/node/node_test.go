@@ -1,0 +1,305 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"plexus/connectors/contract"
+	"plexus/connectors/random"
+	"plexus/engine/client"
+	"plexus/engine/node"
+	"plexus/engine/session"
+	"plexus/engine/session/sessionpb"
+	"plexus/nspl/vocab"
+	"plexus/primitives"
+	"plexus/sim"
+)
+
+const clientPort = 47391
+
+// machine is a simulated host that runs a node.
+type machine struct {
+	t    *testing.T
+	sim  *sim.Simulation
+	host *sim.Host
+	node *node.Node
+}
+
+func newMachine(t *testing.T, seed uint64) *machine {
+	s := sim.New(sim.Options{Seed: seed})
+	t.Cleanup(func() { s.Close() })
+	m := &machine{t: t, sim: s, host: s.Host("node-1")}
+	return m
+}
+
+func connectors() contract.Connectors {
+	c := contract.Connectors{Sources: map[vocab.SourceEntity]contract.SourceOpener{}, Sinks: map[vocab.SinkEntity]contract.SinkOpener{}}
+	random.Register(c)
+	return c
+}
+
+func (m *machine) boot() {
+	m.node = nil
+	m.host.Start("plexusd", func(ctx context.Context, w primitives.World) {
+		settings := node.Defaults()
+		settings.InitialPassword = "correct horse"
+		settings.PasswordCost = session.LeastCost
+		addr := netip.AddrPortFrom(m.host.Addr(), clientPort)
+		n := node.New(w, settings, connectors(), node.Listeners{
+			Sessions: func(s *session.Service) node.Server { return session.NewFrameServer(w, addr, s) },
+		}, node.Options{Version: "test"})
+		if err := n.Start(ctx); err != nil {
+			m.t.Errorf("start: %v", err)
+			return
+		}
+		m.node = n
+		_ = n.Wait(ctx)
+		if _, err := n.Stop(context.Background()); err != nil {
+			m.t.Errorf("stop: %v", err)
+		}
+	})
+	if err := m.sim.RunUntil(func() bool { return m.node != nil && len(m.node.NotReady()) == 0 }, time.Minute); err != nil {
+		m.t.Fatalf("the node does not become ready: %v", err)
+	}
+}
+
+// as runs f as a client with a session.
+func (m *machine) as(f func(ctx context.Context, s *client.Session)) {
+	err := m.sim.Do("client", func() {
+		w := m.sim.Driver().World()
+		ctx := context.Background()
+		transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), "default", "correct horse")
+		s, err := client.Open(ctx, w, client.Options{Transport: transport, Client: "test", Domain: "default"})
+		if err != nil {
+			m.t.Errorf("open: %v", err)
+			return
+		}
+		f(ctx, s)
+		if err := s.Close(ctx); err != nil {
+			m.t.Errorf("close: %v", err)
+		}
+	}, time.Minute)
+	if err != nil {
+		for _, l := range m.sim.Logs() {
+			m.t.Log(l)
+		}
+		for _, l := range m.sim.Live() {
+			m.t.Log(l)
+		}
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machine) must(ctx context.Context, s *client.Session, text string) string {
+	reply, err := s.Execute(ctx, text)
+	if err != nil {
+		m.t.Errorf("%s: %v", text, err)
+		return ""
+	}
+	if reply.GetDisposition() != sessionpb.Disposition_COMPLETED {
+		m.t.Errorf("%s: %s", text, reply.GetText())
+	}
+	return reply.GetText()
+}
+
+func (m *machine) refused(ctx context.Context, s *client.Session, text, code string) string {
+	reply, err := s.Execute(ctx, text)
+	if err != nil {
+		m.t.Errorf("%s: %v", text, err)
+		return ""
+	}
+	if reply.GetDisposition() != sessionpb.Disposition_FAILED || len(reply.GetDiagnostics()) == 0 || reply.GetDiagnostics()[0].GetCode() != code {
+		m.t.Errorf("%s: want %s, got %v", text, code, reply)
+	}
+	return reply.GetText()
+}
+
+const pipeline = `BEGIN;
+CREATE SCHEMA tick (record_id STRING, value U64);
+CREATE WIRE JSON SCHEMA tick_json MODE LOOSE (record_id string, value integer);
+CREATE CODEC tick_codec FROM WIRE JSON SCHEMA tick_json TO SCHEMA tick;
+CREATE RELAY raw SCHEMA tick UNBRANCHED;
+CREATE RELAY even SCHEMA tick UNBRANCHED;
+CREATE INGESTOR feed FROM RANDOM SEED 7 MAX ROWS 10 EVERY 100ms MODE ACK SEQUENTIAL ACK TIMEOUT 5s RETRY POLICY BACKOFF 1s MAX 2s ON QUIESCE SUSPEND
+  DECODE USING tick_codec TO raw INHERIT ALL UNBRANCHED FLUSH IMMEDIATE ON MESSAGE ERROR LOG ON GENERAL ERROR LOG;
+CREATE JUNCTION pick FROM raw UNBRANCHED TO even INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+START;
+COMMIT;`
+
+func TestNodeServesAPipeline(t *testing.T) {
+	m := newMachine(t, 1)
+	m.boot()
+	m.as(func(ctx context.Context, s *client.Session) {
+		if text := m.must(ctx, s, pipeline); !strings.Contains(text, "created junction 'pick'") || !strings.Contains(text, "quiesce level: DYNAMIC") {
+			t.Errorf("commit says\n%s", text)
+		}
+		stream, err := s.Subscribe(ctx, "CREATE SUBSCRIPTION watch TO even", sessionpb.RowFormat_JSON)
+		if err != nil {
+			t.Errorf("subscribe: %v", err)
+			return
+		}
+		rows := 0
+		for opened := false; rows < 25; {
+			frame, err := stream.Recv()
+			if err != nil {
+				t.Errorf("frame: %v", err)
+				return
+			}
+			if frame.GetOpened() != nil {
+				opened = true
+			} else if !opened {
+				t.Error("rows before Opened")
+			}
+			rows += len(frame.GetRows().GetJson())
+		}
+		if err := stream.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, read := range []string{
+			"SHOW CREATE JUNCTION pick", "SHOW INGESTORS", "SHOW CLUSTER STATUS", "SHOW USERS", "LIST DOMAINS", "DESCRIBE DOMAIN",
+			"DESCRIBE INGESTOR feed", "DESCRIBE JUNCTION pick", "DESCRIBE RELAY even", "DESCRIBE CODEC tick_codec",
+		} {
+			t.Logf("%s\n%s", read, m.must(ctx, s, read))
+		}
+	})
+	m.sim.Run(time.Second)
+	m.host.Stop()
+	if err := m.sim.RunUntil(func() bool { return !m.host.Running() }, time.Minute); err != nil {
+		t.Fatalf("the node does not stop: %v", err)
+	}
+}
+
+func TestNodeRefusals(t *testing.T) {
+	m := newMachine(t, 2)
+	m.boot()
+	m.as(func(ctx context.Context, s *client.Session) {
+		text := m.refused(ctx, s, "CREATE RELAY r SCHEMA nothing UNBRANCHED", "ref.missing")
+		if !strings.Contains(text, "^^^^^^^") {
+			t.Errorf("no caret in\n%s", text)
+		}
+		m.refused(ctx, s, "CREATE RELAY r SCHEMA s UNBRANCHED; CREATE RELAY q SCHEMA s UNBRANCHED", "tx.required")
+		m.refused(ctx, s, "CREATE RELY r", "parse")
+		m.refused(ctx, s, "STOP", "domain.state")
+		m.refused(ctx, s, "COMMIT", "tx.state")
+		m.refused(ctx, s, "DROP USER default", "invalid")
+		m.refused(ctx, s, "USE nowhere", "domain.missing")
+		m.refused(ctx, s, "DESCRIBE RELAY nowhere", "ref.missing")
+		m.must(ctx, s, "CREATE SCHEMA s (x U8)")
+		m.refused(ctx, s, "CREATE SCHEMA s (x U8)", "exists")
+		if text := m.must(ctx, s, "CREATE IF NOT EXISTS SCHEMA s (x U16)"); !strings.Contains(text, "schema 's' already exists") {
+			t.Errorf("got %s", text)
+		}
+		m.must(ctx, s, "CREATE RELAY r SCHEMA s UNBRANCHED")
+		m.refused(ctx, s, "DROP SCHEMA s", "in_use")
+
+		m.must(ctx, s, "BEGIN")
+		m.refused(ctx, s, "SHOW USERS", "tx.not_queueable")
+		m.must(ctx, s, "CREATE RELAY q SCHEMA later UNBRANCHED")
+		m.refused(ctx, s, "CREATE RELAY q SCHEMA later UNBRANCHED", "exists")
+		m.refused(ctx, s, "COMMIT", "ref.missing")
+		m.must(ctx, s, "CREATE SCHEMA later (y U8)")
+		m.must(ctx, s, "COMMIT")
+		m.must(ctx, s, "BEGIN")
+		m.must(ctx, s, "DROP RELAY q")
+		if text := m.must(ctx, s, "REVERT"); text != "transaction reverted: dropped 1 command(s)" {
+			t.Errorf("got %s", text)
+		}
+		m.must(ctx, s, "SHOW CREATE RELAY q")
+		m.must(ctx, s, "CREATE USER ann WITH PASSWORD 'long enough'")
+		m.must(ctx, s, "CREATE DOMAIN other")
+		m.must(ctx, s, "USE other")
+		m.must(ctx, s, "START")
+		m.refused(ctx, s, "DROP DOMAIN other", "domain.state")
+		m.must(ctx, s, "STOP")
+		m.must(ctx, s, "DROP DOMAIN other")
+		if _, err := s.Subscribe(ctx, "CREATE SUBSCRIPTION x TO nothing", sessionpb.RowFormat_JSON); err != nil {
+			t.Errorf("subscribe: %v", err)
+		}
+	})
+}
+
+func TestReferencesApplyOnce(t *testing.T) {
+	m := newMachine(t, 3)
+	m.boot()
+	reference := ""
+	m.as(func(ctx context.Context, s *client.Session) {
+		w := m.sim.Driver().World()
+		reference = primitives.NewUUIDv7(w.Entropy(), w.Clock().Wall()).String()
+		for i := range 3 {
+			reply, err := s.ExecuteAs(ctx, reference, "CREATE SCHEMA once (x U8)")
+			if err != nil || reply.GetDisposition() != sessionpb.Disposition_COMPLETED || (reply.GetOrigin() == sessionpb.Origin_RECOVERED) != (i > 0) {
+				t.Errorf("try %d: %v %v", i, reply, err)
+			}
+		}
+		reply, err := s.ExecuteAs(ctx, reference, "CREATE SCHEMA other (x U8)")
+		if err != nil || reply.GetDisposition() != sessionpb.Disposition_REFERENCE_CONFLICT {
+			t.Errorf("other content: %v %v", reply, err)
+		}
+	})
+	m.host.Crash()
+	m.boot()
+	m.as(func(ctx context.Context, s *client.Session) {
+		reply, err := s.ExecuteAs(ctx, reference, "create schema ONCE (x U8);")
+		if err != nil || reply.GetOrigin() != sessionpb.Origin_RECOVERED {
+			t.Errorf("after a crash: %v %v", reply, err)
+		}
+	})
+}
+
+func TestWrongPasswordIsRefused(t *testing.T) {
+	m := newMachine(t, 4)
+	m.boot()
+	err := m.sim.Do("stranger", func() {
+		w := m.sim.Driver().World()
+		for _, user := range []string{"default", "nobody"} {
+			transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), user, "wrong")
+			_, err := client.Open(context.Background(), w, client.Options{Transport: transport})
+			if code, _ := session.CodeOf(err); code != client.Unauthenticated {
+				t.Errorf("%s: %v", user, err)
+			}
+		}
+	}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Definitions that were answered survive a loss of power at any moment (CP-1).
+func TestDefinitionsSurviveCrashes(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			m := newMachine(t, seed)
+			m.boot()
+			answered := 0
+			m.sim.Go("writer", func() {
+				w := m.sim.Driver().World()
+				ctx := context.Background()
+				transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), "default", "correct horse")
+				s, err := client.Open(ctx, w, client.Options{Transport: transport, Domain: "default", CallTimeout: time.Second})
+				if err != nil {
+					return
+				}
+				for i := range 100 {
+					reply, err := s.Execute(ctx, fmt.Sprintf("CREATE SCHEMA s%d (x U8)", i))
+					if err != nil || reply.GetDisposition() != sessionpb.Disposition_COMPLETED {
+						break
+					}
+					answered = i + 1
+				}
+				_ = s.Close(ctx)
+			})
+			m.sim.RunUntil(func() bool { return answered > int(seed) }, time.Minute)
+			m.host.Crash()
+			m.boot()
+			m.as(func(ctx context.Context, s *client.Session) {
+				for i := range answered {
+					m.must(ctx, s, fmt.Sprintf("SHOW CREATE SCHEMA s%d", i))
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plexus/engine/catalog"
+	"plexus/engine/observe"
+	"plexus/primitives"
+)
+
+// reports writes the runtime errors of domains to the log. A condition that
+// repeats is logged when it begins and then at most once a minute with a count.
+type reports struct {
+	world primitives.World
+	queue *primitives.Queue[runtimeError]
+}
+
+// runtimeError is one report.
+type runtimeError struct {
+	domain   string
+	operator observe.Endpoint
+	text     string
+}
+
+const (
+	reportsQueued = 1024
+	reportsKnown  = 1024
+	reportEvery   = time.Minute
+)
+
+func newReports(w primitives.World) *reports {
+	return &reports{world: w, queue: primitives.NewQueue[runtimeError](w, reportsQueued)}
+}
+
+// report takes an error without blocking. What does not fit the queue is one of
+// so many that its loss tells nothing new.
+func (r *reports) report(domain string, operator observe.Endpoint, err error) {
+	r.queue.TrySend(runtimeError{domain, operator, err.Error()})
+}
+
+// repeated counts a condition since it was last logged.
+type repeated struct {
+	logged primitives.Instant
+	count  int
+}
+
+func (r *reports) run(ctx context.Context) error {
+	known := map[runtimeError]*repeated{}
+	for {
+		e, err := r.queue.Recv(ctx)
+		if err != nil {
+			return err
+		}
+		now := r.world.Clock().Now()
+		seen := known[e]
+		if seen != nil && now.Sub(seen.logged) < reportEvery {
+			seen.count++
+			continue
+		}
+		attributes := []any{"domain", e.domain, "kind", e.operator.Kind, "name", e.operator.Name, "error", e.text}
+		if seen != nil && seen.count > 0 {
+			attributes = append(attributes, "repeated", seen.count)
+		}
+		r.world.Log().Warn("runtime error", attributes...)
+		if len(known) >= reportsKnown {
+			known = map[runtimeError]*repeated{}
+		}
+		known[e] = &repeated{logged: now}
+	}
+}
+
+// tell logs what a command changed, in the order of its effects.
+func (r *runtime) tell(effects []catalog.ModelEffect) {
+	for _, e := range effects {
+		verb := "dropped"
+		switch {
+		case e.Created && e.Dropped:
+			verb = "replaced"
+		case e.Created:
+			verb = "created"
+		}
+		r.node.world.Log().Info(fmt.Sprintf("%s %s in domain '%s'", verb, e.Key, e.Domain))
+	}
+}

@@ -1,0 +1,294 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"plexus/engine/decide"
+	"plexus/engine/flow"
+	"plexus/engine/host"
+	"plexus/engine/session"
+	"plexus/primitives"
+)
+
+// runtime makes the node execute what is committed (D2). Each domain has a task
+// that installs its revisions, so that one domain's drain holds up no other.
+type runtime struct {
+	node      *Node
+	external  *host.Host
+	endpoints *host.Endpoints
+	memory    memory.Allocator
+
+	// What follows changes under lock; changed tells whoever waits for it.
+	lock     *primitives.Mutex
+	changed  *primitives.Cond
+	admitted bool
+	domains  map[string]*domain
+	// view is what readers see, replaced by every update.
+	view atomic.Pointer[view]
+
+	tasks *primitives.Group // ends before the domains are stopped
+}
+
+// domain is one domain as it executes here.
+type domain struct {
+	name string
+	wake *primitives.Notice
+	progress
+}
+
+// progress is how far a domain's revisions are installed.
+type progress struct {
+	flow   *flow.Domain
+	latest uint64 // runtime revision that was tried last
+	// installed is the revision that executes; failure says why latest does not.
+	installed uint64
+	failure   error
+}
+
+// view is the runtime at one moment.
+type view struct {
+	admitted bool
+	domains  map[string]progress
+}
+
+// Retries of an installation that failed.
+const (
+	installRetryMin = time.Second
+	installRetryMax = 30 * time.Second
+)
+
+// run admits the node and then follows the committed state.
+func (r *runtime) run(ctx context.Context) error {
+	follower := r.node.group.Follow()
+	defer r.node.group.Unfollow(follower)
+	if err := r.node.group.Admit(ctx); err != nil {
+		return err
+	}
+	if err := r.update(ctx, func() { r.admitted = true }); err != nil {
+		return err
+	}
+	r.node.world.Log().Info("node admitted", "applied", r.node.group.State().Applied)
+	for {
+		r.tell(follower.Changed().Models)
+		if err := r.follow(ctx); err != nil {
+			return err
+		}
+		if err := follower.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// follow gives every committed domain its task and wakes those with news.
+func (r *runtime) follow(ctx context.Context) error {
+	if err := r.lock.Lock(ctx); err != nil {
+		return err
+	}
+	defer r.lock.Unlock()
+	state := r.node.group.State()
+	for d := range state.Domains() {
+		if r.domains[d.Name] == nil {
+			r.start(d.Name)
+		}
+	}
+	r.publish()
+	for _, name := range primitives.SortedKeys(r.domains) {
+		r.domains[name].wake.Raise()
+	}
+	return nil
+}
+
+func (r *runtime) start(name string) {
+	n := r.node
+	d := &domain{name: name, wake: primitives.NewNotice(n.world)}
+	d.flow = flow.NewDomain(context.Background(), n.world, name, flow.Deps{
+		External: r.external, Metrics: n.metrics.registry, Tap: n.options.Tap, Memory: r.memory,
+		Node: n.group.Identity().NodeID, Report: n.reports.report, DrainTimeout: n.settings.QuiesceTimeout,
+	})
+	r.domains[name] = d
+	r.tasks.Go("domain", func(ctx context.Context) error { return r.serve(ctx, d) })
+}
+
+// update changes the runtime's own state.
+func (r *runtime) update(ctx context.Context, change func()) error {
+	if err := r.lock.Lock(ctx); err != nil {
+		return err
+	}
+	change()
+	r.publish()
+	r.lock.Unlock()
+	return nil
+}
+
+// publish shows the runtime's state to readers and wakes who waits for it.
+func (r *runtime) publish() {
+	v := &view{admitted: r.admitted, domains: map[string]progress{}}
+	for _, name := range primitives.SortedKeys(r.domains) {
+		v.domains[name] = r.domains[name].progress
+	}
+	r.view.Store(v)
+	r.changed.Broadcast()
+}
+
+// serve installs the revisions of one domain until it is dropped.
+func (r *runtime) serve(ctx context.Context, d *domain) error {
+	retry := primitives.Never
+	pause := installRetryMin
+	for {
+		state := r.node.group.State()
+		committed, ok := state.Domain(d.name)
+		if !ok {
+			return r.remove(ctx, d)
+		}
+		due := !r.node.world.Clock().Now().Before(retry)
+		if committed.Runtime > d.latest || due {
+			err := r.install(ctx, d, committed.Runtime)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			retry, pause = primitives.Never, installRetryMin
+			if err != nil {
+				retry, pause = r.node.world.Clock().Now().Add(pause), min(2*pause, installRetryMax)
+			}
+			continue
+		}
+		if _, err := primitives.Select(ctx, r.node.world, d.wake.OnRaise(), primitives.AtCase(r.node.world, retry)); err != nil {
+			return err
+		}
+	}
+}
+
+// install plans and installs the committed definitions. A newer state than the
+// one that woke the task is taken as it is.
+func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error {
+	next, err := decide.Plan(r.node.group.State(), d.name)
+	if err == nil {
+		r.endpoints.Configure(d.name, next.Endpoints)
+		revision = next.Number
+		err = d.flow.Install(ctx, next)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.node.world.Log().Error("domain not activated", "domain", d.name, "revision", revision, "error", err)
+	}
+	return firstError(err, r.update(ctx, func() {
+		d.latest, d.failure = revision, err
+		if err == nil {
+			d.installed = revision
+		}
+	}))
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// remove ends a dropped domain.
+func (r *runtime) remove(ctx context.Context, d *domain) error {
+	r.endpoints.Configure(d.name, nil)
+	deadline := r.node.world.Clock().Now().Add(r.node.settings.QuiesceTimeout)
+	if err := d.flow.Stop(ctx, deadline); err != nil {
+		r.node.world.Log().Warn("dropped domain did not drain", "domain", d.name, "error", err)
+	}
+	return r.update(ctx, func() {
+		if r.domains[d.name] == d {
+			delete(r.domains, d.name)
+		}
+	})
+}
+
+// Settle implements session.Runtime.
+func (r *runtime) Settle(ctx context.Context, name string, revision uint64) error {
+	if err := r.lock.Lock(ctx); err != nil {
+		return err
+	}
+	defer r.lock.Unlock()
+	for {
+		d := r.domains[name]
+		_, exists := r.node.group.State().Domain(name)
+		switch {
+		case d == nil && !exists:
+			return nil
+		case d != nil && d.installed >= revision:
+			return nil
+		case d != nil && d.latest >= revision && d.failure != nil:
+			return &session.ActivationError{Domain: name, Err: d.failure}
+		case d != nil && exists && r.current(name) <= d.installed:
+			return nil
+		}
+		if err := r.changed.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// current is the committed runtime revision. A command that left it as it was,
+// such as one that changed nothing, has nothing to wait for.
+func (r *runtime) current(name string) uint64 {
+	if d, ok := r.node.group.State().Domain(name); ok {
+		return d.Runtime
+	}
+	return 0
+}
+
+// Domain implements session.Runtime.
+func (r *runtime) Domain(name string) *flow.Domain { return r.view.Load().domains[name].flow }
+
+// ActivationFailure implements session.Runtime.
+func (r *runtime) ActivationFailure(name string) error { return r.view.Load().domains[name].failure }
+
+// Admitted implements session.Runtime.
+func (r *runtime) Admitted() bool { return r.view.Load().admitted }
+
+// notReady lists what keeps the runtime from being ready.
+func (r *runtime) notReady() (reasons []string) {
+	v := r.view.Load()
+	if !v.admitted {
+		return []string{"runtime admission is pending"}
+	}
+	for d := range r.node.group.State().Domains() {
+		switch x := v.domains[d.Name]; {
+		case x.failure != nil:
+			reasons = append(reasons, fmt.Sprintf("domain '%s' is not activated", d.Name))
+		case x.installed < d.Runtime:
+			reasons = append(reasons, fmt.Sprintf("domain '%s' is being activated", d.Name))
+		}
+	}
+	return reasons
+}
+
+// drain ends every domain: intake first, then what was admitted.
+func (r *runtime) drain(ctx context.Context, deadline primitives.Instant) error {
+	r.tasks.Cancel(errStopped)
+	if err := r.tasks.Wait(ctx); err != nil && ctx.Err() != nil {
+		return err
+	}
+	var all []*domain
+	if err := r.update(ctx, func() {
+		for _, name := range primitives.SortedKeys(r.domains) {
+			all = append(all, r.domains[name])
+		}
+	}); err != nil {
+		return err
+	}
+	failures := make([]error, len(all))
+	stops := primitives.NewGroup(ctx, r.node.world)
+	for i, d := range all {
+		// One domain's failure must not end the drain of another.
+		stops.Go("domain stop", func(ctx context.Context) error {
+			if err := d.flow.Stop(ctx, deadline); err != nil {
+				failures[i] = fmt.Errorf("domain '%s': %w", d.name, err)
+			}
+			return nil
+		})
+	}
+	return errors.Join(append(failures, stops.Wait(ctx))...)
+}
