@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"plexus/engine/node"
+	"plexus/engine/node/config"
+	"plexus/engine/session"
+	"plexus/primitives"
+	"plexus/primitives/dns"
+	"plexus/real"
+	realhttp "plexus/real/http"
+)
+
+const (
+	statusStopped = iota
+	statusFailed
+	statusUsage
+)
+
+// forcedAfter is how long a stop may exceed its own deadline before the process
+// is ended from outside it.
+const forcedAfter = 5 * time.Second
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(args []string, out, problems io.Writer) int {
+	verb := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		verb, args = args[0], args[1:]
+	}
+	switch {
+	case verb == "version":
+		fmt.Fprintln(out, "plexusd", version())
+		return statusStopped
+	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
+		fmt.Fprint(out, "Usage: plexusd [config|version] [flags]\n\nA flag --name may also be set as PLEXUS_NAME or as a line \"name = value\" of the\nfile that --config names.\n\n", config.Help())
+		return statusStopped
+	case verb != "" && verb != "config":
+		return usage(problems, fmt.Errorf("no command %q", verb))
+	}
+	c, values, err := config.Load(config.Inputs{Args: args, Env: os.LookupEnv, ReadFile: os.ReadFile})
+	if err == nil && c.InitPasswordFile != "" {
+		c.Node.InitialPassword, err = readPassword(c.InitPasswordFile)
+	}
+	if err != nil {
+		return usage(problems, err)
+	}
+	if verb == "config" {
+		for _, v := range values {
+			fmt.Fprintf(out, "%s = %s  # %s\n", v.Name, v.Text, v.Origin)
+		}
+		return statusStopped
+	}
+	return serve(c, out, problems)
+}
+
+func usage(problems io.Writer, err error) int {
+	fmt.Fprintf(problems, "plexusd: %v; try plexusd --help\n", err)
+	return statusUsage
+}
+
+func readPassword(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", &config.UsageError{Place: "--init-password-file", Err: err}
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// serve runs the node until it is asked to stop.
+func serve(c *config.Config, out, problems io.Writer) int {
+	w := real.NewWorld(real.Options{Log: logHandler(c, problems)})
+	// Before any other work, so that an early signal is not lost.
+	asked, release := w.StopSignals()
+	ctx := context.Background()
+	n, err := start(ctx, w, c)
+	if err != nil {
+		fmt.Fprintf(problems, "plexusd: cannot start: %v\n", err)
+		return statusFailed
+	}
+	announce(out, c, n)
+	ended, err := primitives.Select(ctx, w, asked.OnRaise(), n.Group().OnEnd())
+	release()
+	status := statusStopped
+	if err != nil || ended == 1 {
+		w.Log().Error("the control plane ended by itself")
+		status = statusFailed
+	}
+	w.Clock().At(w.Clock().Now().Add(c.Node.ShutdownTimeout+forcedAfter), func() {
+		fmt.Fprintln(problems, "plexusd: the stop did not end in time; forced")
+		os.Exit(statusFailed)
+	})
+	forced, err := n.Stop(ctx)
+	if err != nil {
+		w.Log().Error("stop", "error", err)
+	}
+	if forced || err != nil {
+		status = statusFailed
+	}
+	return status
+}
+
+// start builds the node on this machine: real drivers, real listeners.
+func start(ctx context.Context, w *real.World, c *config.Config) (*node.Node, error) {
+	resolver := dns.Options{ConfigFile: c.DNSConfig, HostsFile: c.DNSHosts, Servers: c.DNSServers}
+	if err := w.LoadResolver(ctx, resolver); err != nil {
+		return nil, err
+	}
+	c.Node.Parallelism = runtime.GOMAXPROCS(0)
+	n := node.New(w, c.Node, connectors(w), listeners(w, c), node.Options{Version: version()})
+	if err := n.Start(ctx); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func listeners(w *real.World, c *config.Config) node.Listeners {
+	l := node.Listeners{ClientURL: c.ClientURL()}
+	if c.ClientListen.IsValid() {
+		l.Sessions = func(s *session.Service) node.Server { return realhttp.NewSessionServer(w, c.ClientListen, s) }
+	}
+	if c.HTTPListen.IsValid() {
+		l.Endpoints = realhttp.NewEndpointServer(w, c.HTTPListen)
+	}
+	if c.ObservabilityListen.IsValid() {
+		l.Observability = func(n *node.Node) node.Server {
+			return realhttp.NewObservabilityServer(w, c.ObservabilityListen, n)
+		}
+	}
+	return l
+}
+
+// announce prints one line per listener, and where the first password is.
+func announce(out io.Writer, c *config.Config, n *node.Node) {
+	fmt.Fprintf(out, "data directory   %s\n", c.Node.Control.Dir)
+	if c.ClientListen.IsValid() {
+		fmt.Fprintf(out, "clients          http://%s\n", n.SessionAddr())
+	}
+	if c.HTTPListen.IsValid() {
+		fmt.Fprintf(out, "HTTP endpoints   http://%s\n", c.HTTPListen)
+	}
+	if c.ObservabilityListen.IsValid() {
+		fmt.Fprintf(out, "health, metrics  http://%s\n", n.ObservabilityAddr())
+	}
+	if path := n.InitialPasswordPath(); path != "" {
+		fmt.Fprintf(out, "first password   of user default: %s\n", path)
+	}
+}
+
+func logHandler(c *config.Config, out io.Writer) slog.Handler {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == config.LogJSON {
+		return slog.NewJSONHandler(out, options)
+	}
+	return slog.NewTextHandler(out, options)
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
