@@ -13,7 +13,9 @@ import (
 // test the constructs from inside the package.
 type bare struct {
 	World
-	origin time.Time
+	origin  time.Time
+	parks   atomic.Int64
+	unparks atomic.Int64
 }
 
 func newBare() *bare                          { return &bare{origin: time.Now()} }
@@ -26,8 +28,8 @@ func (b *bare) At(at Instant, f func()) Timer { return time.AfterFunc(at.Sub(b.N
 func (b *bare) Go(_ string, f func())         { go f() }
 func (b *bare) Yield()                        {}
 func (b *bare) Charge(time.Duration)          {}
-func (b *bare) Park(w *Waiter)                { <-w.Build.(chan struct{}) }
-func (b *bare) Unpark(w *Waiter)              { w.Build.(chan struct{}) <- struct{}{} }
+func (b *bare) Park(w *Waiter)                { b.parks.Add(1); <-w.Build.(chan struct{}) }
+func (b *bare) Unpark(w *Waiter)              { b.unparks.Add(1); w.Build.(chan struct{}) <- struct{}{} }
 func (b *bare) Waiter() *Waiter               { return &Waiter{Build: make(chan struct{}, 1)} }
 func (b *bare) Release(*Waiter)               {}
 func (b *bare) Pick(n int) int                { return 0 }
@@ -121,5 +123,53 @@ func TestDeadlineScope(t *testing.T) {
 	err := NewEvent(w).Wait(ctx)
 	if !errors.Is(err, ErrDeadline) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("wait ended with %v", err)
+	}
+}
+
+// meddler is an object whose registration lets another case of the same select
+// win.
+type meddler struct{ do func() }
+
+func (m meddler) poll(any) bool { return false }
+
+func (m meddler) enlist(_ any, w *Waiter, i int) (any, enlistment) {
+	m.do()
+	return nil, claimReady(w, i)
+}
+
+func (m meddler) delist(any, any, bool) {}
+
+// TestSelectTakenWhileRegistering covers the window between two registrations:
+// the claim of the earlier case brings an unpark that must be consumed.
+func TestSelectTakenWhileRegistering(t *testing.T) {
+	w := newBare()
+	q := NewQueue[int](w, 1)
+	var v int
+	i, err := Select(context.Background(), w, q.OnRecv(&v), Case{meddler{func() { q.TrySend(7) }}, nil})
+	if i != 0 || v != 7 || err != nil {
+		t.Fatalf("case %d, value %d, %v", i, v, err)
+	}
+	if w.parks.Load() != w.unparks.Load() {
+		t.Fatalf("%d parks, %d unparks", w.parks.Load(), w.unparks.Load())
+	}
+}
+
+// TestScopesLeaveTheirParent cancels scopes below a long-lived one.
+func TestScopesLeaveTheirParent(t *testing.T) {
+	w := newBare()
+	top, stop := WithCancel(context.Background(), w)
+	defer stop()
+	for range 100 {
+		child, cancel := WithDeadline(top, w, w.Now().Add(time.Hour))
+		grandchild, cancelled := WithCancelCause(context.WithValue(child, "k", "v"), w)
+		NewQueue[int](w, 1).TrySend(1)
+		cancelled(nil)
+		cancel()
+		if grandchild.Err() == nil {
+			t.Fatal("not cancelled")
+		}
+	}
+	if n := top.(*scope).observers.length; n != 0 {
+		t.Fatalf("%d scopes still hang on their parent", n)
 	}
 }

@@ -123,6 +123,11 @@ func TestQueueAgainstModel(t *testing.T) {
 				senders, receivers = nil, nil
 			},
 			"": func(r *rapid.T) {
+				for i := len(inside); i < capacity; i++ {
+					if q.ring[(q.head+i)%capacity] != 0 {
+						r.Fatal("the ring holds on to a value that left")
+					}
+				}
 				if q.Len() != len(inside) || q.Closed() != closed {
 					r.Fatalf("%d inside, want %v; closed %v", q.Len(), inside, q.Closed())
 				}

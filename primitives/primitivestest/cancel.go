@@ -95,6 +95,30 @@ var cancelCases = []testCase{
 		err := primitives.NewEvent(t.w).Wait(ctx)
 		t.that(errors.Is(err, primitives.ErrDeadline), "ended with %v", err)
 	}},
+	{"a cancellation on the way into a wait ends it", func(t *test) {
+		never, held := primitives.NewEvent(t.w), primitives.NewMutex(t.w)
+		t.ok(held.Lock(bg))
+		for range 100 {
+			ctx, cancel := primitives.WithCancel(bg, t.w)
+			g := primitives.NewGroup(bg, t.w)
+			for _, wait := range []func() error{
+				func() error { return never.Wait(ctx) },
+				func() error { return held.Lock(ctx) },
+				func() error { _, err := primitives.NewQueue[int](t.w, 1).Recv(ctx); return err },
+				func() error { _, err := primitives.Select(ctx, t.w, never.OnSet(), primitives.Case{}); return err },
+			} {
+				g.Go("waiter", func(context.Context) error {
+					if err := wait(); !errors.Is(err, context.Canceled) {
+						return errors.New("a wait was not cancelled")
+					}
+					return nil
+				})
+			}
+			t.w.Tasks().Yield()
+			cancel()
+			t.join(g)
+		}
+	}},
 	{"cancellation and completion never both happen", func(t *test) {
 		for range 200 {
 			q := primitives.NewQueue[int](t.w, 1)

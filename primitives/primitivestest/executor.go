@@ -40,6 +40,17 @@ var executorCases = []testCase{
 		}
 		t.ok(e.Close(bg))
 	}},
+	{"a job that panics gives its slot back", func(t *test) {
+		e := primitives.NewExecutor(t.w, 1)
+		for range 3 {
+			func() {
+				defer func() { t.that(recover() == "broken", "the panic was swallowed") }()
+				_ = e.Run(bg, primitives.Data, 0, func() { panic("broken") })
+			}()
+		}
+		t.ok(e.Run(bg, primitives.Data, 0, func() {}))
+		t.ok(e.Close(bg))
+	}},
 	{"a cancelled job never starts", func(t *test) {
 		e := primitives.NewExecutor(t.w, 1)
 		release := primitives.NewEvent(t.w)

@@ -78,7 +78,7 @@ var syncCases = []testCase{
 	{"condition", func(t *test) {
 		m := primitives.NewMutex(t.w)
 		c := primitives.NewCond(t.w, m)
-		ready, passed := 0, 0
+		ready, passed, inside := 0, 0, 0
 		g := primitives.NewGroup(bg, t.w)
 		for range 3 {
 			g.Go("waiter", func(ctx context.Context) error {
@@ -90,6 +90,12 @@ var syncCases = []testCase{
 					if err := c.Wait(ctx); err != nil {
 						return err
 					}
+					inside++
+					t.that(inside == 1, "%d tasks hold the lock after waiting", inside)
+					for range 20 {
+						t.w.Tasks().Yield()
+					}
+					inside--
 				}
 				ready--
 				passed++
@@ -106,6 +112,8 @@ var syncCases = []testCase{
 		t.that(passed == 1, "%d tasks passed", passed)
 		ready = 2
 		c.Broadcast()
+		t.let() // the woken tasks have to wait for the lock
+		t.that(passed == 1 && inside == 0, "a task passed without the lock")
 		m.Unlock()
 		t.join(g)
 		t.that(passed == 3 && ready == 0, "%d tasks passed", passed)
