@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plexus/connectors/contract"
+	"plexus/engine/observe"
 	"plexus/nspl/vocab"
 )
 
@@ -21,10 +22,11 @@ type Boundary struct {
 	deliveries *Deliveries
 	number     func(payload []byte) (uint64, bool) // of a record at its source
 
-	arrived  uint64                // messages so far
-	arrivals map[uint64][]uint64   // by number: when its copies arrived
-	sinks    map[string]*sinkWatch // by emitter
-	subjects map[string]*sinkWatch // by NATS subject
+	arrived  uint64                  // messages so far
+	arrivals map[uint64][]uint64     // by number: when its copies arrived
+	sources  map[string]*sourceWatch // by ingestor
+	sinks    map[string]*sinkWatch   // by emitter
+	subjects map[string]*sinkWatch   // by NATS subject
 }
 
 // NewBoundary returns a watch over one process. number reads the number of a
@@ -32,7 +34,7 @@ type Boundary struct {
 func NewBoundary(fail Fail, d *Deliveries, number func(payload []byte) (uint64, bool)) *Boundary {
 	return &Boundary{
 		fail: fail, deliveries: d, number: number, arrivals: map[uint64][]uint64{},
-		sinks: map[string]*sinkWatch{}, subjects: map[string]*sinkWatch{},
+		sources: map[string]*sourceWatch{}, sinks: map[string]*sinkWatch{}, subjects: map[string]*sinkWatch{},
 	}
 }
 
@@ -55,15 +57,19 @@ func (b *Boundary) source(open contract.SourceOpener) contract.SourceOpener {
 		if err != nil {
 			return s, err
 		}
+		inner, ok := s.(contract.BatchSource)
+		if !ok {
+			return s, nil
+		}
+		w := &sourceWatch{BatchSource: inner, boundary: b}
+		b.sources[env.Identity.Name] = w
 		switch inner := s.(type) {
 		case contract.StatefulSource:
-			return &cursorWatch{sourceWatch{inner, b, nil}, inner}, nil
+			return &cursorWatch{w, inner}, nil
 		case contract.KeepAliveSource:
-			return &keptWatch{sourceWatch{inner, b, nil}, inner}, nil
-		case contract.BatchSource:
-			return &sourceWatch{inner, b, nil}, nil
+			return &keptWatch{w, inner}, nil
 		}
-		return s, nil
+		return w, nil
 	}
 }
 
@@ -96,5 +102,17 @@ func (b *Boundary) watch(emitter string) *sinkWatch {
 	return w
 }
 
-// Dropped notes that an emitter gave up what it retained: it was stopped.
-func (b *Boundary) Dropped(emitter string) { b.watch(emitter).retained = nil }
+// Observe implements observe.Tap: an emitter that was stopped gives up what it
+// retained, and a cursor is durable.
+func (b *Boundary) Observe(e observe.Event) {
+	switch e.Kind {
+	case observe.PayloadDropped:
+		b.watch(e.Name).retained = nil
+	case observe.StateSaved:
+		if s := b.sources[e.Name]; s != nil {
+			b.confirmed(s.batch, "makes the cursor durable behind")
+		}
+	}
+}
+
+var _ observe.Tap = (*Boundary)(nil)

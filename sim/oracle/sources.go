@@ -49,7 +49,7 @@ func (b *Boundary) confirmed(numbers []uint64, verb string) {
 
 // keptWatch is a source whose positions lapse.
 type keptWatch struct {
-	sourceWatch
+	*sourceWatch
 	inner contract.KeepAliveSource
 }
 
@@ -61,7 +61,7 @@ func (w *keptWatch) KeepAlive(ctx context.Context, positions []contract.Position
 
 // cursorWatch is a cursor source. Its numbers are its sequence.
 type cursorWatch struct {
-	sourceWatch
+	*sourceWatch
 	inner contract.StatefulSource
 }
 

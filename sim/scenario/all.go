@@ -7,6 +7,7 @@ import "plexus/sim/campaign"
 func All() []campaign.Scenario {
 	return []campaign.Scenario{
 		commands(),
+		firstPipeline(),
 		register(registerSound),
 		register(registerUnsynced),
 		register(registerTorn),
