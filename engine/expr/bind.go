@@ -7,9 +7,16 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// bind gives a node whose operands are compiled its kernel.
+// bind gives a node whose operands are compiled its kernel or its value.
 func (c *compiler) bind(d *node, e *typed.Expr) error {
 	switch e.Op {
+	case typed.OpLiteral:
+		v := literal(e.Literal, e.Type.Kind)
+		d.constant = &v
+		return nil
+	case typed.OpColumn:
+		column := e.Column
+		d.eval = func(f *frame) vec { return f.read(column, d) }
 	case typed.OpCall:
 		bind, known := builtins[e.Func]
 		if !known {

@@ -54,7 +54,7 @@ func CompileConstruction(t *typed.Construction, withPartial bool) (*Construction
 		}
 		p.where = where
 	}
-	p.slots = len(c.slots)
+	p.slots = c.slots
 	return p, nil
 }
 

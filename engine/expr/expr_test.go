@@ -435,6 +435,57 @@ func TestSharedResultsStopAtAssignments(t *testing.T) {
 	}
 }
 
+// TestDeepTrees compiles and runs the longest chain that the parser lets
+// through at one nesting level many times over.
+func TestDeepTrees(t *testing.T) {
+	in := fieldsOf(f("n", vocab.I64, false))
+	truth := vocab.Scalar(vocab.Bool)
+	e := apply(typed.OpEq, truth, read(in, typed.ScopeInput, "n"), lit(-1))
+	e.Fallible = false
+	for i := range 30_000 {
+		next := apply(typed.OpEq, truth, read(in, typed.ScopeInput, "n"), lit(i))
+		next.Fallible = false
+		e = apply(typed.OpOr, truth, e, next)
+		e.Fallible = false
+	}
+	p, err := CompileFilter(e, FilterWhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := checked(t)
+	rec := record(mem, in, []any{29_999}, []any{30_000})
+	defer rec.Release()
+	keep, _ := p.Run(&Context{Memory: mem}, &Rows{Input: rec, Select: batch.All(2)}, NewScratch())
+	if keep.Len() != 1 || keep.At(0) != 0 {
+		t.Error(keep.AppendRows(nil))
+	}
+}
+
+// TestEqualSubexpressionsRunOnce counts evaluations by the slots they share.
+func TestEqualSubexpressionsRunOnce(t *testing.T) {
+	in := fieldsOf(f("s", vocab.String, false), f("n", vocab.I64, false))
+	length := func() *typed.Expr {
+		e := call("length", vocab.I64, read(in, typed.ScopeInput, "s"))
+		e.Fallible = false
+		return e
+	}
+	sum := apply(typed.OpAdd, vocab.Scalar(vocab.I64), length(), length())
+	c := newCompiler(nil)
+	d, err := c.clause(FilterWhere, NoIndex, -1, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.args[0] != d.args[1] || d.args[0].slot != 0 || d.slot != -1 || c.slots != 1 {
+		t.Errorf("slots %d, %+v", c.slots, d)
+	}
+	constant := call("length", vocab.I64, lit("folded"))
+	constant.Fallible = false
+	d, err = c.clause(FilterWhere, NoIndex, -1, constant)
+	if err != nil || d.constant == nil || as[int64](d.constant.fixed)[0] != 6 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestFilter(t *testing.T) {
 	mem := checked(t)
 	in := fieldsOf(f("b", vocab.Bool, true))

@@ -22,7 +22,7 @@ func CompileFilter(e *typed.Expr, op Operation) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{program{len(c.slots)}, predicate}, nil
+	return &Filter{program{c.slots}, predicate}, nil
 }
 
 // Run returns the selected rows for which the predicate is true, and the rows it

@@ -3,7 +3,6 @@ package expr
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"plexus/nspl/typed"
@@ -31,8 +30,10 @@ type node struct {
 	perRow bool
 	// constant is the value of a literal or folded node.
 	constant *vec
-	// slot holds the result for equal subexpressions of the program, or is -1.
+	// slot holds the result of a node that occurs several times, or is -1.
 	slot int
+	// id is shared by equal subexpressions of a program only.
+	id int
 }
 
 // run evaluates a node for the rows of a run.
@@ -105,11 +106,14 @@ type compiler struct {
 	// writes counts the assignments to each output field so far: a read is equal
 	// to another one only between the same two assignments.
 	writes []int
-	slots  map[string]int
+	// known are the nodes that may be shared, by what they compute.
+	known map[string]*node
+	nodes int
+	slots int
 }
 
 func newCompiler(output *vocab.Schema) *compiler {
-	c := &compiler{output: output, slots: map[string]int{}}
+	c := &compiler{output: output, known: map[string]*node{}}
 	if output != nil {
 		c.writes = make([]int, len(output.Fields))
 	}
@@ -157,18 +161,12 @@ func (c *compiler) fault(kind Kind, what, why string) *Fault {
 	return &Fault{Kind: kind, Operation: c.operation, Index: c.index, Fields: c.fields, what: what, why: why}
 }
 
+// node compiles an expression. Equal subexpressions that cannot fail and are not
+// volatile become one node, evaluated once; a failing one reports its own error
+// at each occurrence.
 func (c *compiler) node(e *typed.Expr) (*node, error) {
-	d := &node{kind: e.Type.Kind, slot: -1}
-	switch e.Op {
-	case typed.OpLiteral:
-		v := literal(e.Literal, e.Type.Kind)
-		d.constant = &v
-		return d, nil
-	case typed.OpColumn:
-		column := e.Column
-		d.eval = func(f *frame) vec { return f.read(column, d) }
-		return d, nil
-	}
+	c.nodes++
+	d := &node{kind: e.Type.Kind, slot: -1, id: c.nodes}
 	constants := 0
 	for _, arg := range e.Args {
 		a, err := c.node(arg)
@@ -180,25 +178,25 @@ func (c *compiler) node(e *typed.Expr) (*node, error) {
 		}
 		d.args = append(d.args, a)
 	}
+	if e.Fallible || e.Volatility == typed.Volatile {
+		return d, c.bind(d, e)
+	}
+	key := c.key(e, d.args)
+	if known := c.known[key]; known != nil {
+		if known.slot < 0 && len(known.args) > 0 && known.constant == nil {
+			known.slot = c.slots
+			c.slots++
+		}
+		return known, nil
+	}
+	c.known[key] = d
 	if err := c.bind(d, e); err != nil {
 		return nil, err
 	}
-	if e.Fallible || e.Volatility == typed.Volatile {
-		return d, nil
-	}
-	if e.Volatility == typed.Immutable && constants == len(d.args) && len(d.args) > 0 && e.Type.Kind.Scalar() && !d.perRow {
+	if e.Volatility == typed.Immutable && constants == len(d.args) && constants > 0 && e.Type.Kind.Scalar() && !d.perRow {
 		v := fold(d)
 		d.constant = &v
-		return d, nil
 	}
-	var key strings.Builder
-	c.writeKey(&key, e)
-	slot, known := c.slots[key.String()]
-	if !known {
-		slot = len(c.slots)
-		c.slots[key.String()] = slot
-	}
-	d.slot = slot
 	return d, nil
 }
 
@@ -275,35 +273,30 @@ func storeLiteral(to []byte, l typed.Literal, kind vocab.Kind) {
 	}
 }
 
-// writeKey writes a text that is equal for equal subexpressions.
-func (c *compiler) writeKey(w *strings.Builder, e *typed.Expr) {
-	w.WriteString(strconv.Itoa(int(e.Op)))
-	w.WriteByte(':')
-	w.WriteString(e.Type.String())
+// key is equal for equal subexpressions. Operands stand in it by their ids, so
+// that it stays short however deep the tree is.
+func (c *compiler) key(e *typed.Expr, args []*node) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "%d %s %t", e.Op, e.Type, e.Negated)
 	switch e.Op {
 	case typed.OpLiteral:
-		writeLiteralKey(w, e.Literal)
+		writeLiteralKey(&w, e.Literal)
 	case typed.OpColumn:
-		fmt.Fprintf(w, " %d.%d", e.Column.Scope, e.Column.Index)
+		fmt.Fprintf(&w, " %d.%d", e.Column.Scope, e.Column.Index)
 		if e.Column.Scope == typed.ScopeOutput && c.writes != nil {
-			fmt.Fprintf(w, "@%d", c.writes[e.Column.Index])
+			fmt.Fprintf(&w, "@%d", c.writes[e.Column.Index])
 		}
 	case typed.OpCall:
 		w.WriteString(" " + e.Func)
 	case typed.OpIn:
 		for _, l := range e.Set {
-			writeLiteralKey(w, l)
+			writeLiteralKey(&w, l)
 		}
 	}
-	if e.Negated {
-		w.WriteByte('!')
+	for _, arg := range args {
+		fmt.Fprintf(&w, " #%d", arg.id)
 	}
-	w.WriteByte('(')
-	for _, arg := range e.Args {
-		c.writeKey(w, arg)
-		w.WriteByte(',')
-	}
-	w.WriteByte(')')
+	return w.String()
 }
 
 func writeLiteralKey(w *strings.Builder, l typed.Literal) {

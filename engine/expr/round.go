@@ -36,7 +36,7 @@ func roundFloat(x float64, d int64, size int) float64 {
 		return x // every such float is whole
 	}
 	if size == 64 && d < int64(len(powers10)) {
-		scaled := math.Abs(x) * powers10[d]
+		scaled := float64(math.Abs(x) * powers10[d]) // never fused with what follows
 		whole := math.Floor(scaled)
 		// Scaling is off by less than 2^-12 below 2^40: away from the half, the
 		// nearest integer is certain, and dividing two exact numbers rounds once.

@@ -22,7 +22,7 @@ func CompileValues(op Operation, perGroup int, exprs ...*typed.Expr) (*Values, e
 		}
 		p.nodes = append(p.nodes, d)
 	}
-	p.slots = len(c.slots)
+	p.slots = c.slots
 	return p, nil
 }
 
