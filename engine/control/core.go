@@ -19,6 +19,7 @@ type event struct {
 	proposal  *proposal
 	responses []*pb.Message // of a finished append or apply
 	applied   []applied     // with the responses of an apply
+	term      uint64        // of the last applied entry, with the responses of an apply
 	failed    error         // the log cannot be written any more
 }
 
@@ -34,6 +35,11 @@ type core struct {
 	node    *raft.RawNode
 	pending map[uint64]*proposal
 	failed  error
+	// Reads wait until this leader applied an entry of its own term: before that,
+	// its commit index may be older than what another process was answered. In a
+	// group of one raft does not wait by itself.
+	reads   []*proposal
+	applied uint64 // term of the last applied entry
 
 	// What the storage tasks have no room for yet.
 	appends []appendWork
@@ -100,6 +106,7 @@ func (c *core) step(e event) {
 		c.failed = e.failed
 		c.abandon(ErrStorageFailed)
 	}
+	c.applied = max(c.applied, e.term)
 	for _, a := range e.applied {
 		p := c.pending[a.sequence]
 		if p == nil || a.incarnation != c.group.identity.Counter {
@@ -122,12 +129,7 @@ func (c *core) propose(p *proposal) {
 		return
 	}
 	if p.read {
-		if c.node.BasicStatus().Lead == raft.None {
-			p.finish(catalog.Result{}, ErrNotLeader)
-			return
-		}
-		c.pending[p.sequence] = p
-		c.node.ReadIndex(binary.BigEndian.AppendUint64(nil, p.sequence))
+		c.reads = append(c.reads, p)
 		return
 	}
 	switch err := c.node.Propose(p.data); {
@@ -142,8 +144,29 @@ func (c *core) propose(p *proposal) {
 	}
 }
 
+// read asks for the index of the waiting reads once that is safe.
+func (c *core) read() {
+	status := c.node.BasicStatus()
+	for _, p := range c.reads {
+		switch {
+		case status.Lead == raft.None:
+			p.finish(catalog.Result{}, ErrNotLeader)
+		case c.applied != status.HardState.GetTerm():
+			return
+		default:
+			c.pending[p.sequence] = p
+			c.node.ReadIndex(binary.BigEndian.AppendUint64(nil, p.sequence))
+		}
+		c.reads = c.reads[1:]
+	}
+}
+
 // abandon ends the wait of every pending proposal: each may be in the log.
 func (c *core) abandon(cause error) {
+	for _, p := range c.reads {
+		p.finish(catalog.Result{}, cause)
+	}
+	c.reads = nil
 	for _, sequence := range primitives.SortedKeys(c.pending) {
 		c.pending[sequence].finish(catalog.Result{}, fmt.Errorf("%w: %w", ErrOutcomeUnknown, cause))
 		delete(c.pending, sequence)
@@ -152,6 +175,7 @@ func (c *core) abandon(cause error) {
 
 // ready hands out what the raft machine wants done.
 func (c *core) ready() {
+	c.read()
 	for c.node.HasReady() {
 		rd := c.node.Ready()
 		for _, read := range rd.ReadStates {

@@ -89,6 +89,7 @@ type reader struct {
 	crc      uint32
 	sequence uint64
 	ended    bool // the previous segment has its end record
+	content  []byte
 }
 
 func (r *reader) path(s *segment) string { return r.log.wal.dir + "/" + s.name }
@@ -121,7 +122,9 @@ func (r *reader) segment(s *segment, first, last bool) error {
 			if !last || vouchedFor(data, offset, r.crc) {
 				return &DamageError{File: r.path(s), Offset: int64(offset), What: err.Error()}
 			}
-			return r.truncate(s, offset, len(data))
+			r.log.torn = &tornTail{File: r.path(s), Offset: int64(offset), Discarded: int64(len(data) - offset)}
+			data = data[:offset]
+			break
 		}
 		if r.ended {
 			return &DamageError{File: r.path(s), Offset: int64(offset), What: "a record after the segment's end"}
@@ -134,6 +137,7 @@ func (r *reader) segment(s *segment, first, last bool) error {
 	if !last && !r.ended {
 		return &DamageError{File: r.path(s), Offset: int64(len(data)), What: "the segment's end is missing"}
 	}
+	r.content = data
 	return nil
 }
 
@@ -327,25 +331,6 @@ func hardState(term, vote, commit uint64) *pb.HardState {
 	return &pb.HardState{Term: &term, Vote: &vote, Commit: &commit}
 }
 
-// truncate cuts a torn append off the newest segment.
-func (r *reader) truncate(s *segment, offset, size int) error {
-	r.log.torn = &tornTail{File: r.path(s), Offset: int64(offset), Discarded: int64(size - offset)}
-	file, err := r.files.Open(r.path(s))
-	if err != nil {
-		return fmt.Errorf("open log segment %s: %w", s.name, err)
-	}
-	if err := file.Truncate(int64(offset)); err != nil {
-		return errors.Join(fmt.Errorf("truncate log segment %s: %w", s.name, err), file.Close())
-	}
-	if err := file.Sync(); err != nil {
-		return errors.Join(fmt.Errorf("synchronise log segment %s: %w", s.name, err), file.Close())
-	}
-	r.current().size = int64(offset)
-	return file.Close()
-}
-
-func (r *reader) current() *segment { return r.log.wal.current() }
-
 // discardSegment removes a segment that was being created when the node stopped.
 func (r *reader) discardSegment(s *segment, data []byte) error {
 	r.log.torn = &tornTail{File: r.path(s), Discarded: int64(len(data))}
@@ -358,22 +343,35 @@ func (r *reader) discardSegment(s *segment, data []byte) error {
 	return nil
 }
 
-// finish opens the newest segment for appending, or starts the next one.
+// finish makes the newest segment durable and opens it for appending, or starts
+// the next one.
+//
+// What was read may stand in the machine's cache only: after a failed
+// synchronisation the system keeps the pages and never writes them. So the content
+// moves to a new file before anything is appended behind it.
 func (r *reader) finish() (*recoveredLog, error) {
 	w := r.log.wal
 	w.crc, w.hard = r.crc, r.log.hard
+	s := w.current()
+	fresh := w.dir + ".next"
+	if err := writeSynced(r.files, fresh, r.content); err != nil {
+		return nil, fmt.Errorf("rewrite log segment: %w", err)
+	}
+	if err := r.files.Rename(fresh, r.path(s)); err != nil {
+		return nil, fmt.Errorf("rewrite log segment: %w", err)
+	}
+	if err := r.files.SyncDir(w.dir); err != nil {
+		return nil, fmt.Errorf("synchronise log directory: %w", err)
+	}
+	s.size = int64(len(r.content))
 	if r.ended {
 		return &r.log, w.open(r.sequence + 1)
 	}
-	file, err := w.files.Open(r.path(w.current()))
+	file, err := r.files.Open(r.path(s))
 	if err != nil {
 		return nil, fmt.Errorf("open log segment: %w", err)
 	}
-	w.file, w.size = file, w.current().size
-	// What was read back after a crash may still be in the machine's cache only.
-	if err := w.sync(); err != nil {
-		return nil, err
-	}
+	w.file, w.size, w.synced = file, s.size, s.size
 	return &r.log, nil
 }
 

@@ -71,8 +71,10 @@ type loadedSnapshot struct {
 	state  *catalog.State
 }
 
-// loadSnapshot removes what was never published and older snapshots, and reads
-// the newest one.
+// loadSnapshot removes what was never published and reads the newest snapshot. An
+// older one stays until the next is written: the newest may have been published
+// by a directory that was never synchronised, and then the log still reaches back
+// to the older one.
 func loadSnapshot(files primitives.Files, dir string, owner walIdentity) (*loadedSnapshot, error) {
 	published, err := sweepSnapshots(files, dir)
 	if err != nil {
@@ -81,12 +83,7 @@ func loadSnapshot(files primitives.Files, dir string, owner walIdentity) (*loade
 	if len(published) == 0 {
 		return nil, &DamageError{File: dir, What: "no snapshot is left"}
 	}
-	newest := published[len(published)-1]
-	loaded, err := readSnapshot(files, dir, owner, newest)
-	if err != nil {
-		return nil, err
-	}
-	return loaded, removeSnapshots(files, dir, published[:len(published)-1])
+	return readSnapshot(files, dir, owner, published[len(published)-1])
 }
 
 // sweepSnapshots removes unpublished directories and lists the published ones,

@@ -144,7 +144,7 @@ func (a *applier) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := a.group.inbox.Send(ctx, event{applied: results, responses: m.GetResponses()}); err != nil {
+		if err := a.group.inbox.Send(ctx, event{applied: results, term: a.term, responses: m.GetResponses()}); err != nil {
 			return err
 		}
 		a.snapshot()

@@ -60,6 +60,9 @@ func (c *Cursors) Load(ctx context.Context, key Key) (contract.State, bool, erro
 	switch {
 	case newer.valid:
 		tornSlot.HitIf(older.present && !older.valid)
+		if err := c.refresh(key, newer); err != nil {
+			return contract.State{}, false, err
+		}
 		return newer.state, true, c.remember(ctx, key, newest{newer.number, older.present})
 	case slots[1].present:
 		// The first save writes slot 0, then slot 1: it had finished slot 0.
@@ -157,14 +160,35 @@ func (c *Cursors) first(key Key, encoded []byte) error {
 // directory holds the states, one directory per domain below it.
 const directory = "state"
 
+// refresh moves what was read to a new file. After a failed synchronisation the
+// machine's cache shows bytes that never reached the medium; the next save
+// overwrites the other slot and must be able to rely on this one.
+func (c *Cursors) refresh(key Key, s slot) error {
+	files := c.world.Files()
+	fresh := c.path(key, freshSlot)
+	if err := c.create(fresh, encodeSlot(s.number, s.state)); err != nil {
+		return fmt.Errorf("refresh state: %w", err)
+	}
+	if err := errors.Join(files.Rename(fresh, c.path(key, s.index)), files.SyncDir(c.directory(key))); err != nil {
+		return fmt.Errorf("refresh state: %w", err)
+	}
+	return nil
+}
+
+// freshSlot is the number of a slot file that is not in place yet.
+const freshSlot = 2
+
 func (c *Cursors) directory(key Key) string { return c.dataDir + "/" + directory + "/" + key.Domain }
 
 func (c *Cursors) path(key Key, i int) string {
 	return c.directory(key) + "/" + key.Ingestor + "-" + strconv.Itoa(key.Instance) + "." + strconv.Itoa(i)
 }
 
-func (c *Cursors) write(key Key, i int, b []byte) error {
-	file, err := c.world.Files().Create(c.path(key, i), false)
+func (c *Cursors) write(key Key, i int, b []byte) error { return c.create(c.path(key, i), b) }
+
+// create makes a file with durable content; its name may not be durable yet.
+func (c *Cursors) create(path string, b []byte) error {
+	file, err := c.world.Files().Create(path, false)
 	if err != nil {
 		return err
 	}
@@ -189,7 +213,9 @@ func (c *Cursors) read(key Key, i int) (slot, error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return slot{}, fmt.Errorf("read state %s: %w", c.path(key, i), err)
 	}
-	return decodeSlot(b), nil
+	s := decodeSlot(b)
+	s.index = i
+	return s, nil
 }
 
 // slotBytesMax bounds what is read of a slot.
@@ -214,6 +240,7 @@ func readAll(file primitives.File) ([]byte, error) {
 //
 // The checksum covers everything behind it.
 type slot struct {
+	index   int  // 0 or 1
 	present bool // the file exists
 	valid   bool
 	number  uint64
