@@ -226,11 +226,10 @@ func (d *Domain) Start(name string, f func(ctx context.Context) error) *Task {
 	return t
 }
 
-// Stop cancels the task and waits for its end. Tasks end promptly after
-// cancellation, so the wait needs no way out.
+// Stop cancels the task and waits for its end.
 func (t *Task) Stop() {
 	t.cancel()
-	_ = t.done.Wait(context.Background())
+	_ = t.done.Wait(context.Background()) //plexus:allow PX017 a cancelled task ends promptly, and its end must not be missed
 }
 
 // Done happens when the task has ended.

@@ -134,6 +134,16 @@ func (d *Domain) admissions() uint64 {
 // deadline, and what is left then is dropped negatively. It returns when no task
 // of the domain is left.
 func (d *Domain) Stop(ctx context.Context, deadline primitives.Instant) error {
+	drained := d.wind(ctx, deadline)
+	d.group.Cancel(ErrStopped)
+	if err := d.group.Wait(ctx); err != nil {
+		return err
+	}
+	return drained
+}
+
+// wind drains the domain and retires everything it runs.
+func (d *Domain) wind(ctx context.Context, deadline primitives.Instant) error {
 	if err := d.installing.Lock(ctx); err != nil {
 		return err
 	}
@@ -142,16 +152,13 @@ func (d *Domain) Stop(ctx context.Context, deadline primitives.Instant) error {
 	if err == nil {
 		defer release()
 	}
-	c := &change{next: &decide.Revision{Domain: d.name}}
-	c.ingestorsGone = primitives.SortedKeys(d.ingestors)
-	c.junctionsGone = primitives.SortedKeys(d.junctions)
-	c.emittersGone = primitives.SortedKeys(d.emitters)
-	c.relaysGone = primitives.SortedKeys(d.relays)
-	d.retire(ctx, c, deadline)
+	d.retire(ctx, &change{
+		next:          &decide.Revision{Domain: d.name},
+		ingestorsGone: primitives.SortedKeys(d.ingestors),
+		junctionsGone: primitives.SortedKeys(d.junctions),
+		emittersGone:  primitives.SortedKeys(d.emitters),
+		relaysGone:    primitives.SortedKeys(d.relays),
+	}, deadline)
 	d.publishViews()
-	d.group.Cancel(ErrStopped)
-	if waitErr := d.group.Wait(ctx); waitErr != nil {
-		return waitErr
-	}
 	return err
 }

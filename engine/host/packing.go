@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -70,7 +71,11 @@ func (p *packing) run(chunks []*chunk) []prepared {
 		p.page.Bind(k.output)
 		first := len(encoded.Rows)
 		for _, f := range p.page.EncodeRows(encoded, batch.Rows(k.rows, k.open)) {
-			k.faults = append(k.faults, encodeFault(f.Row, f.Err.Error()))
+			fault := encodeFault(f.Row, f.Err.Error())
+			if field := (*codec.EncodeError)(nil); errors.As(f.Err, &field) {
+				fault.Fields = []string{"output." + field.Field}
+			}
+			k.faults = append(k.faults, fault)
 		}
 		p.page.Unbind()
 		for _, row := range encoded.Rows[first:] {
@@ -111,12 +116,13 @@ func (p *packing) containers(encoded *codec.Members, members []member) []prepare
 	var out []prepared
 	var arena []byte
 	var ends []int
+	limit := min(p.batch.MaxSize.Bytes, codec.PayloadBytesMax)
 	for first := 0; first < len(members); {
 		end := first + 1
 		for end < len(members) && slices.Equal(members[end].headers(), members[first].headers()) {
 			end++
 		}
-		cut := contract.Division{Members: end - first, CountMax: int(p.batch.MaxMessages), BytesMax: p.batch.MaxSize.Bytes}
+		cut := contract.Division{Members: end - first, CountMax: int(p.batch.MaxMessages), BytesMax: limit}
 		for {
 			part, more := cut.Next(func(a, b int) uint64 { return uint64(encoded.ContainerSize(first+a, first+b)) })
 			if !more {
@@ -125,7 +131,7 @@ func (p *packing) containers(encoded *codec.Members, members []member) []prepare
 			if !part.Fits {
 				m := members[first+part.Start]
 				m.chunk.faults = append(m.chunk.faults, encodeFault(m.row,
-					fmt.Sprintf("validation: encode: payload of %d bytes, MAX SIZE is %d", part.Size, p.batch.MaxSize.Bytes)))
+					fmt.Sprintf("validation: encode: payload of %d bytes, the limit is %d", part.Size, limit)))
 				continue
 			}
 			arena = encoded.AppendContainer(arena, first+part.Start, first+part.End)
