@@ -1,0 +1,210 @@
+package simworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"plexus/engine/client"
+	enginenode "plexus/engine/node"
+	"plexus/engine/observe"
+	"plexus/features/harness"
+	"plexus/primitives"
+	"plexus/sim"
+	"plexus/sim/brokers/nats"
+	"plexus/sim/cluster"
+)
+
+const (
+	readyWithin = 30 * time.Second
+	stopWithin  = 80 * time.Second
+)
+
+// StartCluster implements harness.Stage.
+func (s *stage) StartCluster(ctx context.Context, nodes int, settings harness.Settings) error {
+	for i := range nodes {
+		n := &node{stage: s, host: s.sim.Host(fmt.Sprintf("node-%d", i+1))}
+		n.cluster = cluster.NewNode(n.host, func(w primitives.World) cluster.Process {
+			return cluster.Process{Connectors: cluster.Connectors(w, nats.Driver{})}
+		}, func(to *enginenode.Settings) error {
+			for _, setting := range settings {
+				if err := to.Set(setting.Name, setting.Value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		s.nodes = append(s.nodes, n)
+		n.cluster.Start()
+		if err := n.ready(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Credentials implements harness.Stage.
+func (s *stage) Credentials() harness.Credentials {
+	return harness.Credentials{User: cluster.User, Password: cluster.Password}
+}
+
+// Client implements harness.Stage.
+func (s *stage) Client(ctx context.Context, c harness.Credentials, n harness.Node, domain string) (harness.Session, error) {
+	transport := client.DialFrames(s.World(), n.(*node).cluster.SessionAddr(), c.User, c.Password)
+	return harness.OpenSession(ctx, s.World(), transport, domain)
+}
+
+// node is one simulated node.
+type node struct {
+	stage   *stage
+	host    *sim.Host
+	cluster *cluster.Node
+	logs    strings.Builder
+}
+
+// Name implements harness.Node.
+func (n *node) Name() string { return n.host.Name() }
+
+// Running implements harness.Node.
+func (n *node) Running() bool { return n.host.Running() }
+
+// ready waits until the node serves.
+func (n *node) ready(ctx context.Context) error {
+	w := n.stage.World()
+	for until := w.Clock().Now().Add(readyWithin); !n.cluster.Ready(); {
+		if !n.host.Running() || !w.Clock().Now().Before(until) {
+			return fmt.Errorf("%s is not ready: %s", n.Name(), strings.Join(n.cluster.NotReady(), ", "))
+		}
+		if err := primitives.Sleep(ctx, w, poll); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Kill implements harness.Node.
+func (n *node) Kill(context.Context) error {
+	n.host.Kill()
+	return nil
+}
+
+// Stop implements harness.Node. A simulated process has no exit status of its
+// own: 0 is one that ended in time.
+func (n *node) Stop(ctx context.Context) (int, error) {
+	n.host.Stop()
+	w := n.stage.World()
+	for until := w.Clock().Now().Add(stopWithin); n.host.Running(); {
+		if !w.Clock().Now().Before(until) {
+			return 1, fmt.Errorf("%s did not stop within %s", n.Name(), stopWithin)
+		}
+		if err := primitives.Sleep(ctx, w, poll); err != nil {
+			return 1, err
+		}
+	}
+	return 0, nil
+}
+
+// Freeze implements harness.Node.
+func (n *node) Freeze(context.Context) error {
+	n.host.Freeze()
+	return nil
+}
+
+// Thaw implements harness.Node.
+func (n *node) Thaw(context.Context) error {
+	n.host.Thaw()
+	return nil
+}
+
+// Restart implements harness.Node.
+func (n *node) Restart(ctx context.Context) error {
+	n.host.Restart()
+	return n.ready(ctx)
+}
+
+// revive brings a node that a scenario left down or frozen back to life.
+func (n *node) revive(ctx context.Context) error {
+	n.host.Thaw()
+	if n.host.Running() {
+		return nil
+	}
+	return n.Restart(ctx)
+}
+
+// tornRecord claims a length that the file does not hold.
+var tornRecord = []byte{0x40, 0x01, 0x00, 0x00, 0xde, 0xad, 0xbe, 0xef, 0x01, 0x02, 0x03}
+
+// DamageStorage implements harness.Node.
+func (n *node) DamageStorage(_ context.Context, damage harness.StorageDamage) error {
+	if n.Running() {
+		return fmt.Errorf("%s runs", n.Name())
+	}
+	segment := ""
+	for _, name := range n.host.Disk().Names() {
+		if strings.HasSuffix(name, ".wal") {
+			segment = name // the last in order is the newest
+		}
+	}
+	if segment == "" {
+		return errors.New("no consensus log on the disk")
+	}
+	content := n.host.Disk().Get(segment)
+	switch damage {
+	case harness.TornLog:
+		n.host.Disk().Put(segment, append(content, tornRecord...))
+	case harness.FlippedLog:
+		n.host.Disk().Damage(segment, int64(len(content)/2), 4)
+	default:
+		return fmt.Errorf("no way to do %s", damage)
+	}
+	return nil
+}
+
+// EndpointAddress implements harness.Node.
+func (n *node) EndpointAddress() string { return n.cluster.EndpointAddr().String() }
+
+// ObservabilityAddress implements harness.Node: there is no such listener here.
+func (n *node) ObservabilityAddress() string { return "" }
+
+// Metrics implements harness.Node with the text the real build serves.
+func (n *node) Metrics(context.Context) (harness.Metrics, error) {
+	serving := n.cluster.Node()
+	if serving == nil {
+		return nil, fmt.Errorf("%s does not serve", n.Name())
+	}
+	return harness.ParseMetrics(string(observe.AppendText(nil, serving.Samples())))
+}
+
+// Logs implements harness.Node.
+func (n *node) Logs() string { return n.logs.String() }
+
+// log keeps the lines of nodes.
+func (s *stage) log(line sim.LogLine) {
+	for _, n := range s.nodes {
+		if n.Name() == line.Host {
+			fmt.Fprintf(&n.logs, "%v %v %s\n", line.At, line.Level, line.Text)
+		}
+	}
+}
+
+// check looks at what must hold once the world is quiet: every node serves, and
+// ends when it is told to with nothing left behind, which the simulator checks
+// when the program returns.
+func (s *stage) check() error {
+	return s.Do("stop", func(ctx context.Context) error {
+		var errs []error
+		for _, n := range s.nodes {
+			if !n.cluster.Ready() {
+				errs = append(errs, fmt.Errorf("%s does not serve: %s", n.Name(), strings.Join(n.cluster.NotReady(), ", ")))
+				continue
+			}
+			_, err := n.Stop(ctx)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
+}
+
+var _ harness.Node = (*node)(nil)
