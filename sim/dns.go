@@ -44,9 +44,10 @@ const (
 	TroubleSilent           // no reply
 	TroubleTruncate         // datagrams are cut, so that it is asked over TCP
 	TroubleWrongID          // a reply to another question, then the right one
+	TroubleMoved            // the address of a machine that refuses every connection
 )
 
-var troubleNames = [...]string{"none", "absent", "empty", "servfail", "refused", "silent", "truncate", "wrong-id"}
+var troubleNames = [...]string{"none", "absent", "empty", "servfail", "refused", "silent", "truncate", "wrong-id", "moved"}
 
 func (t Trouble) String() string { return troubleNames[t] }
 
@@ -215,6 +216,9 @@ func (a *Authority) reply(question []byte, datagram bool) [][]byte {
 		if trouble == TroubleTruncate && datagram {
 			m.Truncated = true
 			break
+		}
+		if trouble == TroubleMoved {
+			addrs = a.host.addrs
 		}
 		for _, addr := range addrs {
 			if r := record(q.Question[0], addr, ttl); r != nil {

@@ -33,6 +33,9 @@ type Host struct {
 	answer    Answer
 	hosts     map[string][]netip.Addr // the hosts file
 
+	fuse int // task turns until the fuse blows; 0 is none
+	blow func()
+
 	frozen   bool
 	held     []*task  // runnable while frozen
 	deferred []*timer // due while frozen
@@ -154,6 +157,28 @@ func (h *Host) Crash() {
 		h.process.end(endPowerless)
 	} else {
 		h.disk.crash()
+	}
+}
+
+// AfterTurns calls f between two task turns of the machine, once its tasks have had
+// that many more: a crash can come at any scheduling point, not only when time
+// passes. A zero count calls it at once; a new call replaces an older one.
+func (h *Host) AfterTurns(turns int, f func()) {
+	h.fuse, h.blow = 0, nil
+	if turns <= 0 {
+		f()
+		return
+	}
+	h.fuse, h.blow = turns, f
+}
+
+// burn counts a turn of a task.
+func (h *Host) burn() {
+	h.fuse--
+	if h.fuse == 0 {
+		f := h.blow
+		h.blow = nil
+		f()
 	}
 }
 

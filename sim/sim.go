@@ -262,6 +262,7 @@ func (s *Simulation) resume(t *task) {
 	s.current = t
 	t.resume()
 	s.current = nil
+	h := t.process.host
 	switch {
 	case t.doomed:
 		s.unwind(t)
@@ -270,6 +271,9 @@ func (s *Simulation) resume(t *task) {
 		t.process.unlink(t)
 		t.f, t.process = nil, nil
 		s.idle = append(s.idle, t)
+	}
+	if h.fuse > 0 {
+		h.burn()
 	}
 }
 

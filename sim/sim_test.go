@@ -441,3 +441,22 @@ func BenchmarkParkedTask(b *testing.B) {
 }
 
 func echoNothing(context.Context, primitives.World) {}
+
+func TestCrashBetweenTwoTurns(t *testing.T) {
+	s := open(t, Options{Seed: 1})
+	h := s.Host("node-1")
+	turns := 0
+	h.Start("program", func(ctx context.Context, w primitives.World) {
+		for {
+			turns++
+			s.Sleep(time.Second, "next turn")
+		}
+	})
+	h.AfterTurns(5, h.Crash)
+	if err := s.Run(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if turns != 5 || h.Running() {
+		t.Errorf("%d turns, running %v", turns, h.Running())
+	}
+}

@@ -105,6 +105,7 @@ func (c *Controller) Heal() {
 		h.Clock().SetDrift(0)
 		h.Clock().SetLateness(0)
 		h.Thaw()
+		h.AfterTurns(0, func() {})
 		c.start(h)
 	}
 }
@@ -148,6 +149,8 @@ func (c *Controller) apply(e Entry) bool {
 var troubles = map[Class]sim.Trouble{
 	NameAbsent: sim.TroubleAbsent, NameServFail: sim.TroubleServFail,
 	NameSilent: sim.TroubleSilent, NameTruncate: sim.TroubleTruncate,
+	NameEmpty: sim.TroubleEmpty, NameRefused: sim.TroubleRefused,
+	NameWrongID: sim.TroubleWrongID, NameMoved: sim.TroubleMoved,
 }
 
 func (c *Controller) applyHost(e Entry, h *sim.Host) bool {
@@ -194,9 +197,9 @@ func (c *Controller) applyProcess(e Entry, h *sim.Host) bool {
 	case HostFreeze:
 		h.Freeze()
 	case ProcessKill:
-		h.Kill()
+		h.AfterTurns(int(e.Amount), h.Kill)
 	case HostCrash:
-		h.Crash()
+		h.AfterTurns(int(e.Amount), h.Crash)
 	case DiskLost:
 		h.Crash()
 		h.Disk().Wipe()
@@ -302,6 +305,7 @@ func (c *Controller) heal(e Entry) {
 	case HostFreeze:
 		h.Thaw()
 	case ProcessKill, HostCrash, DiskLost:
+		h.AfterTurns(0, func() {}) // it may not have happened
 		c.start(h)
 	case LinkCut:
 		c.sim.Network().Heal(h, c.sim.Find(e.Other))

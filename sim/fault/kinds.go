@@ -25,7 +25,11 @@ const (
 	NameServFail Class = "name-servfail"
 	NameSilent   Class = "name-silent"
 	NameTruncate Class = "name-truncate"
-	NameLate     Class = "name-late" // Amount: nanoseconds
+	NameEmpty    Class = "name-empty"
+	NameRefused  Class = "name-refused"
+	NameWrongID  Class = "name-wrong-id" // a forged reply comes first
+	NameMoved    Class = "name-moved"    // another machine's address
+	NameLate     Class = "name-late"     // Amount: nanoseconds
 
 	ClockDrift Class = "clock-drift" // Amount: parts per million
 	ClockJump  Class = "clock-jump"  // Amount: nanoseconds, either way
@@ -42,9 +46,9 @@ const (
 	DiskFlip     Class = "disk-flip"      // Amount: how many reads return a flipped bit
 	DiskLost     Class = "disk-lost"      // an empty disk after a crash
 
-	ProcessKill    Class = "process-kill"    // For: until it starts again
+	ProcessKill    Class = "process-kill"    // Amount: task turns until it happens; For: until it starts again
 	ProcessRestart Class = "process-restart" // graceful
-	HostCrash      Class = "host-crash"      // power loss; For: until it starts again
+	HostCrash      Class = "host-crash"      // power loss; Amount and For as for process-kill
 	PowerLoss      Class = "power-loss"      // of every node at once
 )
 
@@ -91,6 +95,10 @@ func Standard() []Kind {
 		{Class: NameServFail, Per: 20 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
 		{Class: NameSilent, Per: 20 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
 		{Class: NameTruncate, Per: 20 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
+		{Class: NameEmpty, Per: 30 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
+		{Class: NameRefused, Per: 30 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
+		{Class: NameWrongID, Per: 30 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
+		{Class: NameMoved, Per: 30 * s, Shortest: 100 * ms, Longest: 20 * s, on: onName},
 		{Class: NameLate, Per: 20 * s, Shortest: 100 * ms, Longest: 20 * s, Least: int64(ms), Most: int64(10 * s), on: onName},
 		{Class: ClockDrift, Per: 30 * s, Shortest: s, Longest: 60 * s, Least: 10, Most: 300_000, Signed: true, on: onNode},
 		{Class: ClockJump, Per: 20 * s, Least: int64(ms), Most: int64(time.Hour), Signed: true, on: onNode},
@@ -100,9 +108,9 @@ func Standard() []Kind {
 		{Class: DiskSlow, Per: 15 * s, Shortest: 100 * ms, Longest: 20 * s, Least: int64(ms / 10), Most: int64(s), on: onNode},
 		{Class: DiskFull, Per: 30 * s, Shortest: 100 * ms, Longest: 10 * s, on: onNode},
 		{Class: DiskSyncFail, Per: 30 * s, Least: 1, Most: 3, on: onNode},
-		{Class: ProcessKill, Per: 15 * s, Shortest: ms, Longest: 20 * s, on: onNode},
+		{Class: ProcessKill, Per: 15 * s, Shortest: ms, Longest: 20 * s, Most: 500, on: onNode},
 		{Class: ProcessRestart, Per: 30 * s, on: onNode},
-		{Class: HostCrash, Per: 15 * s, Shortest: ms, Longest: 20 * s, on: onNode},
+		{Class: HostCrash, Per: 15 * s, Shortest: ms, Longest: 20 * s, Most: 500, on: onNode},
 		{Class: PowerLoss, Per: 60 * s, Shortest: ms, Longest: 20 * s, on: onAllNodes},
 	}
 }
