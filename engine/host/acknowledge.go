@@ -110,14 +110,8 @@ func (i *instance) admitBatch(ctx context.Context, b contract.Batch) (*result, p
 	bounded, cancel := primitives.WithDeadline(ctx, i.world, i.world.Clock().Now().Add(i.g.plan.Source.Mode.AckTimeout))
 	defer cancel()
 	for n := range b.Messages {
-		err := i.group.add(bounded, fromMessage(&b.Messages[n]), r.tally)
-		if decode := (*DecodeError)(nil); errors.As(err, &decode) {
-			if !i.g.undecodable(decode) {
-				r.intake, r.refused = true, contract.RefusedByIntake
-				r.tally.Fail(reasonIntake)
-			}
-		} else if err != nil {
-			r.refuse(err)
+		if err := i.group.add(bounded, fromMessage(&b.Messages[n]), r.tally); err != nil {
+			i.notAdded(r, err)
 		}
 	}
 	if _, err := i.group.close(bounded, closedRequest, r.tally, nil); err != nil {
@@ -125,6 +119,18 @@ func (i *instance) admitBatch(ctx context.Context, b contract.Batch) (*result, p
 	}
 	r.tally.Seal()
 	return r, window
+}
+
+// notAdded handles a message that became no row of the group.
+func (i *instance) notAdded(r *result, err error) {
+	decode := (*DecodeError)(nil)
+	switch {
+	case !errors.As(err, &decode):
+		r.refuse(err)
+	case !i.g.undecodable(decode):
+		r.refuse(err)
+		r.tally.Fail(reasonIntake)
+	}
 }
 
 // await waits until every root has its outcome: by its shares, by ACK TIMEOUT,

@@ -128,7 +128,7 @@ func TestPacking(t *testing.T) {
 				v := m.chunk.output.Column(0).(*array.Int64).Value(int(m.row))
 				docs = append(docs, fmt.Appendf(nil, `{"n":%d}`, v))
 				r := row{v, m.chunk.relay, m.chunk.headers[m.row][0].Value}
-				if r.relay != first.chunk.relay || r.header != out.headers[0].Value {
+				if r.relay != first.chunk.relay || r.header != out.headers()[0].Value {
 					t.Fatal("a payload mixes relays or headers")
 				}
 				got = append(got, r)

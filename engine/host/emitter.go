@@ -63,7 +63,8 @@ type emitter struct {
 	buffer    []*chunk // pending
 	bytes     int64
 	since     primitives.Instant // the buffer became non-empty
-	flight    []prepared         // retained, unresolved
+	flight    []prepared         // retained, unresolved; nil while no flush is
+	records   []contract.Record  // scratch of publish
 	offered   bool               // flight was offered before
 	flying    []*chunk           // of flight
 	retryAt   primitives.Instant

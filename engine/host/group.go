@@ -53,6 +53,8 @@ type group struct {
 	emit    func(observe.Event)
 
 	rows     *codec.Group
+	headered bool // the entity has headers
+	typed    bool // the entity's scope has fields
 	headers  headerRows
 	metadata []contract.Metadata // only for a typed scope
 	last     primitives.Instant  // last append
@@ -86,8 +88,12 @@ func (g *group) add(ctx context.Context, p payload, tally *ack.Tally) error {
 		return &DecodeError{err}
 	}
 	for range messages {
-		g.headers = append(g.headers, p.headers)
-		g.metadata = append(g.metadata, p.metadata)
+		if g.headered {
+			g.headers = append(g.headers, p.headers)
+		}
+		if g.typed {
+			g.metadata = append(g.metadata, p.metadata)
+		}
 	}
 	if !g.open {
 		g.open = true
@@ -109,7 +115,10 @@ func (g *group) close(ctx context.Context, cause closeCause, tally *ack.Tally, e
 		return nil, nil
 	}
 	g.closed[cause].Add(1)
-	out := &flow.Group{Batch: g.rows.Finish(), Executed: executed, Headers: slices.Clone(g.headers)}
+	out := &flow.Group{Batch: g.rows.Finish(), Executed: executed}
+	if g.headered {
+		out.Headers = slices.Clone(g.headers)
+	}
 	out.Metadata, out.Origin = g.sidecars(n)
 	clear(g.headers)
 	g.headers, g.metadata = g.headers[:0], g.metadata[:0]
@@ -125,11 +134,10 @@ func (g *group) close(ctx context.Context, cause closeCause, tally *ack.Tally, e
 
 // sidecars builds the metadata columns and the connector's event times.
 func (g *group) sidecars(n int) (metadata arrow.RecordBatch, origin []int64) {
-	fields := g.scope.Fields()
-	if len(fields) == 0 {
+	if !g.typed {
 		return nil, nil
 	}
-	b := array.NewRecordBuilder(g.memory, batch.ArrowSchema(&vocab.Schema{Fields: fields}))
+	b := array.NewRecordBuilder(g.memory, batch.ArrowSchema(&vocab.Schema{Fields: g.scope.Fields()}))
 	defer b.Release()
 	ids, times := b.Field(0).(*array.StringBuilder), b.Field(1).(*array.TimestampBuilder)
 	origin = make([]int64, 0, n)

@@ -79,6 +79,7 @@ type world struct {
 	reports   []string
 	rev       decide.Revision
 	sources   map[vocab.SourceEntity]contract.SourceOpener
+	sinks     map[vocab.SinkEntity]contract.SinkOpener
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -88,6 +89,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w.broker = &fakeBroker{w: w, acked: map[int]bool{}}
 	w.dest = &fakeDestination{w: w, got: map[string][]int{}, bodies: map[string][][]byte{}}
 	w.sources = map[vocab.SourceEntity]contract.SourceOpener{vocab.SourceNATSStream: w.broker.open, vocab.SourceNATSSubject: w.broker.open}
+	w.sinks = map[vocab.SinkEntity]contract.SinkOpener{vocab.SinkNATSSubject: w.dest.open, vocab.SinkHTTPRequest: w.dest.open}
 	return w
 }
 
@@ -104,7 +106,7 @@ func (w *world) main(ctx context.Context, node primitives.World) {
 	w.mem, w.metrics = memory.NewCheckedAllocator(memory.NewGoAllocator()), observe.NewRegistry()
 	w.endpoints = NewEndpoints(node)
 	h := New(node, contract.Connectors{Sources: w.sources,
-		Sinks: map[vocab.SinkEntity]contract.SinkOpener{vocab.SinkNATSSubject: w.dest.open, vocab.SinkHTTPRequest: w.dest.open}}, w, w.endpoints, "node-1")
+		Sinks: w.sinks}, w, w.endpoints, "node-1")
 	d := flow.NewDomain(context.Background(), node, "d", flow.Deps{External: h, Metrics: w.metrics, Memory: w.mem,
 		Report: func(_ string, o observe.Endpoint, err error) { w.reports = append(w.reports, o.Name+": "+err.Error()) }})
 	if err := d.Install(context.Background(), &w.rev); err != nil {

@@ -103,6 +103,7 @@ func (g *ingestor) newGroup() *group {
 	return &group{
 		world: g.d.World(), intake: g.intake, scope: g.caps.Scope, decoder: g.decoder, memory: deps.Memory, closed: g.groupsClosed,
 		rows: g.decoder.NewGroup(deps.Memory), emit: g.emit,
+		headered: g.caps.Headers, typed: len(g.caps.Scope.Fields()) > 0,
 	}
 }
 

@@ -14,13 +14,11 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// payload is one record or request as it is offered, every time (H3).
+// prepared is one record or request as it is offered, every time (H3). Its rows
+// have equal headers.
 type prepared struct {
 	number  uint64 // of the emitter, for the tap
 	body    []byte
-	hasBody bool
-	headers []contract.Header
-	request request
 	members []member
 }
 
@@ -30,46 +28,80 @@ type member struct {
 	row   int32 // of the chunk's output
 }
 
+func (m *member) headers() []contract.Header {
+	if m.chunk.headers == nil {
+		return nil
+	}
+	return m.chunk.headers[m.row]
+}
+
+func (p *prepared) headers() []contract.Header { return p.members[0].headers() }
+
+// request returns the request line; an emitter to another kind of sink has none.
+func (p *prepared) request() request {
+	m := &p.members[0]
+	if m.chunk.requests == nil {
+		return request{}
+	}
+	return m.chunk.requests[m.row]
+}
+
 // packing turns chunks into payloads: once, in arrival order. A payload holds
-// rows of one relay with equal headers. It is a step core.
+// rows of one relay with equal headers. It is a step core. What prepare returns
+// lives until the next prepare, which the emitter calls when all of it is
+// resolved: the memory is used again.
 type packing struct {
 	page  *codec.Page // nil WITHOUT BODY
 	batch *vocab.Batch
 	next  uint64
+
+	out     []prepared
+	members []member
+	encoded []*codec.Members // one for each run of chunks of one relay
+	arena   []byte           // containers, back to back
+	ends    []int            // of the containers
 }
 
 // prepare packs the open rows of the chunks. Rows that do not encode become
 // faults of their chunk.
 func (p *packing) prepare(chunks []*chunk) []prepared {
-	var out []prepared
-	for len(chunks) > 0 {
+	p.out, p.members, p.arena, p.ends = p.out[:0], p.members[:0], p.arena[:0], p.ends[:0]
+	for n := 0; len(chunks) > 0; n++ {
 		run := 1
 		for run < len(chunks) && chunks[run].relay == chunks[0].relay {
 			run++
 		}
-		out = append(out, p.run(chunks[:run])...)
+		if n == len(p.encoded) {
+			p.encoded = append(p.encoded, &codec.Members{})
+		}
+		p.encoded[n].Reset()
+		p.run(chunks[:run], p.encoded[n])
 		chunks = chunks[run:]
 	}
-	for i := range out {
+	from := 0
+	for i := range p.out {
 		p.next++
-		out[i].number = p.next
+		p.out[i].number = p.next
+		if p.batch != nil { // the arena moved while it grew
+			p.out[i].body = p.arena[from:p.ends[i]:p.ends[i]]
+			from = p.ends[i]
+		}
 	}
-	return out
+	return p.out
 }
 
 // run packs the chunks of one relay.
-func (p *packing) run(chunks []*chunk) []prepared {
-	encoded := &codec.Members{}
-	var members []member
+func (p *packing) run(chunks []*chunk, encoded *codec.Members) {
+	first := len(p.members)
 	for _, k := range chunks {
 		if p.page == nil {
 			for _, row := range k.open {
-				members = append(members, member{k, row})
+				p.members = append(p.members, member{k, row})
 			}
 			continue
 		}
 		p.page.Bind(k.output)
-		first := len(encoded.Rows)
+		before := len(encoded.Rows)
 		for _, f := range p.page.EncodeRows(encoded, batch.Rows(k.rows, k.open)) {
 			fault := encodeFault(f.Row, f.Err.Error())
 			if field := (*codec.EncodeError)(nil); errors.As(f.Err, &field) {
@@ -78,44 +110,26 @@ func (p *packing) run(chunks []*chunk) []prepared {
 			k.faults = append(k.faults, fault)
 		}
 		p.page.Unbind()
-		for _, row := range encoded.Rows[first:] {
-			members = append(members, member{k, row})
+		for _, row := range encoded.Rows[before:] {
+			p.members = append(p.members, member{k, row})
 		}
 	}
-	if p.batch == nil {
-		return single(encoded, members, p.page != nil)
+	members := p.members[first:]
+	if p.batch != nil {
+		p.containers(encoded, members)
+		return
 	}
-	return p.containers(encoded, members)
-}
-
-func (m *member) headers() []contract.Header {
-	if m.chunk.headers == nil {
-		return nil
-	}
-	return m.chunk.headers[m.row]
-}
-
-// single makes one payload of each member.
-func single(encoded *codec.Members, members []member, hasBody bool) []prepared {
-	out := make([]prepared, len(members))
 	for i := range members {
-		m := &members[i]
-		out[i] = prepared{hasBody: hasBody, headers: m.headers(), members: members[i : i+1 : i+1]}
-		if hasBody {
-			out[i].body = encoded.Member(i)
+		one := prepared{members: members[i : i+1 : i+1]}
+		if p.page != nil {
+			one.body = encoded.Member(i)
 		}
-		if m.chunk.requests != nil {
-			out[i].request = m.chunk.requests[m.row]
-		}
+		p.out = append(p.out, one)
 	}
-	return out
 }
 
 // containers packs runs of members with equal headers under both limits.
-func (p *packing) containers(encoded *codec.Members, members []member) []prepared {
-	var out []prepared
-	var arena []byte
-	var ends []int
+func (p *packing) containers(encoded *codec.Members, members []member) {
 	limit := min(p.batch.MaxSize.Bytes, codec.PayloadBytesMax)
 	for first := 0; first < len(members); {
 		end := first + 1
@@ -134,19 +148,12 @@ func (p *packing) containers(encoded *codec.Members, members []member) []prepare
 					fmt.Sprintf("validation: encode: payload of %d bytes, the limit is %d", part.Size, limit)))
 				continue
 			}
-			arena = encoded.AppendContainer(arena, first+part.Start, first+part.End)
-			ends = append(ends, len(arena))
-			out = append(out, prepared{hasBody: true, headers: members[first].headers(),
-				members: members[first+part.Start : first+part.End : first+part.End]})
+			p.arena = encoded.AppendContainer(p.arena, first+part.Start, first+part.End)
+			p.ends = append(p.ends, len(p.arena))
+			p.out = append(p.out, prepared{members: members[first+part.Start : first+part.End : first+part.End]})
 		}
 		first = end
 	}
-	from := 0
-	for i := range out { // the arena moves while it grows
-		out[i].body = arena[from:ends[i]:ends[i]]
-		from = ends[i]
-	}
-	return out
 }
 
 func encodeFault(row int32, message string) flow.RowFault {
@@ -157,10 +164,11 @@ func encodeFault(row int32, message string) flow.RowFault {
 func (p *prepared) hash() uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(p.body)
-	for _, x := range p.headers {
+	for _, x := range p.headers() {
 		_, _ = h.Write([]byte(x.Name + "\x00" + x.Value + "\x00"))
 	}
-	_, _ = h.Write([]byte(p.request.method + "\x00" + p.request.target))
+	line := p.request()
+	_, _ = h.Write([]byte(line.method + "\x00" + line.target))
 	return h.Sum64()
 }
 

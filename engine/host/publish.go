@@ -73,16 +73,17 @@ func (e *emitter) publish(ctx context.Context) contract.Outcome {
 		requests := make([]contract.HTTPRequest, len(e.flight))
 		for i := range e.flight {
 			p := &e.flight[i]
-			requests[i] = contract.HTTPRequest{ID: contract.RecordID(i), Method: p.request.method, Target: p.request.target,
-				Headers: p.headers, Body: p.body, HasBody: p.hasBody}
+			line := p.request()
+			requests[i] = contract.HTTPRequest{ID: contract.RecordID(i), Method: line.method, Target: line.target,
+				Headers: p.headers(), Body: p.body, HasBody: e.packing.page != nil}
 		}
 		return sink.Publish(ctx, requests)
 	case contract.RecordSink:
-		records := make([]contract.Record, len(e.flight))
+		e.records = e.records[:0]
 		for i := range e.flight {
-			records[i] = contract.Record{ID: contract.RecordID(i), Payload: e.flight[i].body, Headers: e.flight[i].headers}
+			e.records = append(e.records, contract.Record{ID: contract.RecordID(i), Payload: e.flight[i].body, Headers: e.flight[i].headers()})
 		}
-		return sink.Publish(ctx, records)
+		return sink.Publish(ctx, e.records)
 	}
 	return contract.Failed(contract.FailureMisconfigured, errNoConnector)
 }
@@ -103,7 +104,7 @@ func (e *emitter) apply(verdicts []verdict, out *contract.Outcome) {
 		e.observe(observe.SinkRejected, &e.flight[r.ID])
 	}
 	rows, bytes := 0, int64(0)
-	var kept []prepared
+	kept := e.flight[:0]
 	for i := range e.flight {
 		p := &e.flight[i]
 		switch verdicts[i] {

@@ -337,9 +337,10 @@ func (i *instance) admit(ctx context.Context, p payload) {
 	// The group outlives the loan of the batch.
 	p.headers = append([]contract.Header(nil), p.headers...)
 	first := i.group.rows.Rows() == 0
-	err := i.group.add(ctx, p, nil)
-	if decode := (*DecodeError)(nil); errors.As(err, &decode) {
-		i.g.undecodable(decode)
+	if err := i.group.add(ctx, p, nil); err != nil {
+		if decode := (*DecodeError)(nil); errors.As(err, &decode) {
+			i.g.undecodable(decode)
+		}
 	}
 	if i.g.caps.Grouping == vocab.FlushEachMessage {
 		_, _ = i.group.close(ctx, closedRequest, nil, nil)
