@@ -96,7 +96,7 @@ func TestGroupKeepsCommandsAcrossRestarts(t *testing.T) {
 		if g.Founded() || g.Identity().Counter != uint64(round)+2 {
 			t.Fatalf("identity after restart: %+v", g.Identity())
 		}
-		for name := range want {
+		for _, name := range primitives.SortedKeys(want) {
 			if _, ok := g.State().Domain(name); !ok {
 				t.Fatalf("domain %s is gone; digest before %x", name, before)
 			}

@@ -119,8 +119,8 @@ func (m *machine) refused(ctx context.Context, s *client.Session, text, code str
 }
 
 const pipeline = `BEGIN;
-CREATE SCHEMA tick (record_id STRING, value U64);
-CREATE WIRE JSON SCHEMA tick_json MODE LOOSE (record_id string, value integer);
+CREATE SCHEMA tick (sequence U64, value F64);
+CREATE WIRE JSON SCHEMA tick_json MODE LOOSE (sequence integer, value number);
 CREATE CODEC tick_codec FROM WIRE JSON SCHEMA tick_json TO SCHEMA tick;
 CREATE RELAY raw SCHEMA tick UNBRANCHED;
 CREATE RELAY even SCHEMA tick UNBRANCHED;

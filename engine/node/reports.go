@@ -37,7 +37,7 @@ func newReports(w primitives.World) *reports {
 // report takes an error without blocking. What does not fit the queue is one of
 // so many that its loss tells nothing new.
 func (r *reports) report(domain string, operator observe.Endpoint, err error) {
-	r.queue.TrySend(runtimeError{domain, operator, err.Error()})
+	r.queue.TrySend(runtimeError{domain, operator, observe.Explain(err)})
 }
 
 // repeated counts a condition since it was last logged.

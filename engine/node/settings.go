@@ -9,6 +9,7 @@ import (
 
 	"plexus/engine/control"
 	"plexus/engine/session"
+	"plexus/primitives/invariant"
 )
 
 // Settings are what a node itself understands. Addresses and logging belong to
@@ -76,9 +77,8 @@ func Defaults() Settings {
 		if f.Default == "" {
 			continue
 		}
-		if err := f.set(&s, f.Default); err != nil {
-			panic(fmt.Sprintf("default of %s: %v", f.Name, err))
-		}
+		err := f.set(&s, f.Default)
+		invariant.Thatf(err == nil, "default of %s: %v", f.Name, err)
 	}
 	return s
 }

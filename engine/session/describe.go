@@ -148,7 +148,7 @@ func (p *describer) ingestor(x *model.Ingestor) {
 	p.head()
 	fields := new(document.Map)
 	sourceFields(fields, x)
-	p.text("source", "%s %s", x.Source.Entity, strings.TrimSpace(inline(fields.Value())))
+	p.text("source", "%s", strings.TrimSpace(x.Source.Entity.String()+" "+inline(fields.Value())))
 	p.text("instances", "%d", x.Source.Instances)
 	p.text("codec", "%s", x.Decode.Text)
 	p.routes(x.Routes)
@@ -206,7 +206,7 @@ func (p *describer) transient(t flow.Transient) {
 }
 
 // cause renders an error on one line.
-func cause(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+func cause(err error) string { return strings.ReplaceAll(observe.Explain(err), "\n", "; ") }
 
 func (p *describer) junction(x *model.Junction) {
 	p.head()

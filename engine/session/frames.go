@@ -81,23 +81,18 @@ func (f *FrameServer) accept(context.Context) error {
 func (f *FrameServer) serve(ctx context.Context, conn primitives.Conn) {
 	call, cancel := primitives.WithCancel(ctx, f.world)
 	stop := primitives.OnCancel(call, func() { _ = conn.Close() })
-	watched := primitives.NewEvent(f.world)
 	defer func() {
 		stop()
 		cancel()
 		_ = conn.Close()
-		// The watcher reads the connection that was just closed.
-		_ = watched.Wait(context.Background())
 	}()
 	conn.ReadBy(f.world.Clock().Now().Add(callTimeout))
 	request, err := readCall(conn)
 	if err != nil {
-		watched.Set()
 		return
 	}
 	conn.ReadBy(primitives.Never)
 	f.tasks.Go("session watcher", func(context.Context) error {
-		defer watched.Set()
 		// A client sends nothing after its call: what ends this read is the end of
 		// the connection, which cancels the call.
 		var b [1]byte
