@@ -166,7 +166,7 @@ func truncate(x float64) float64 {
 func truth(from vocab.Kind) conversion {
 	nonZero := comparison(typed.OpNe, from)
 	return func(f *frame, v *vec, _ bitmap) (vec, bitmap) {
-		zero := f.scratch.expand(f.scratch.nullOf(from), f.n)
+		zero := f.scratch.expand(nullOf(from), f.n)
 		return vec{bits: nonZero(f, []vec{*v, zero}).bits}, nil
 	}
 }

@@ -105,7 +105,7 @@ func (p *Construction) Run(ctx *Context, in *Rows, s *Scratch) Constructed {
 	}
 	for i := range f.output {
 		if f.output[i].kind == vocab.KindInvalid {
-			f.output[i] = s.nullOf(p.output.Fields[i].Type.Kind)
+			f.output[i] = nullOf(p.output.Fields[i].Type.Kind)
 		}
 	}
 	keep := f.sound()

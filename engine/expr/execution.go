@@ -32,7 +32,7 @@ func (c *compiler) uuidV7() kernel {
 	return func(f *frame, _ []vec) vec {
 		if f.ctx.Now < 0 {
 			f.fail(f.scratch.full(f.n), early)
-			return f.scratch.expand(f.scratch.nullOf(vocab.String), f.n)
+			return f.scratch.expand(nullOf(vocab.String), f.n)
 		}
 		ms := f.ctx.Now / 1_000_000
 		return f.uuids(full, func(id []byte) {

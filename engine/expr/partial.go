@@ -52,7 +52,7 @@ func (h *snapshots) record(f *frame, p *Construction) arrow.RecordBatch {
 		for k, shot := range h.taken {
 			arms[k] = shot.columns[i]
 			if arms[k].kind == vocab.KindInvalid {
-				arms[k] = f.scratch.nullOf(kind)
+				arms[k] = nullOf(kind)
 			}
 		}
 		columns[i] = f.merge(kind, p.partial.Field(i).Type, arms, choice, nil)

@@ -221,15 +221,12 @@ func own(v vec) vec {
 		out.data = append([]byte(nil), v.text(0)...)
 		out.lo, out.hi = []int32{0}, []int32{int32(len(out.data))}
 	}
-	if v.rows != nil {
-		out.rows = []int32{-1}
-	}
 	return out
 }
 
 // literal makes a constant a scalar.
 func literal(l typed.Literal, kind vocab.Kind) vec {
-	v := own(NewScratch().nullOf(kind))
+	v := nullOf(kind)
 	if l.Null {
 		return v
 	}

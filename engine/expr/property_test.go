@@ -385,6 +385,12 @@ func TestKernelsEqualTheReference(t *testing.T) {
 		if rapid.Bool().Draw(t, "where") {
 			c.Where = g.grow(vocab.Bool, 2)
 		}
+		for _, s := range c.Steps {
+			t.Log(tree(s.Expr))
+		}
+		if c.Where != nil {
+			t.Log("where", tree(c.Where))
+		}
 		p, err := CompileConstruction(c, false)
 		if err != nil {
 			t.Fatal(err)
@@ -435,6 +441,24 @@ func TestKernelsEqualTheReference(t *testing.T) {
 			t.Fatalf("%d failed of %d, %d kept of %d", failed, len(out.Failed), kept, out.Kept.Len())
 		}
 	})
+}
+
+// tree shows an expression.
+func tree(e *typed.Expr) string {
+	switch e.Op {
+	case typed.OpLiteral:
+		return literalValue(e.Literal, e.Type.Kind).show(e.Type.Kind)
+	case typed.OpColumn:
+		return e.Column.Name
+	}
+	s := fmt.Sprintf("%d%s:%s", e.Op, e.Func, e.Type)
+	if e.Negated {
+		s += "!"
+	}
+	for i, a := range e.Args {
+		s += map[bool]string{true: "(", false: ", "}[i == 0] + tree(a)
+	}
+	return s + ")"
 }
 
 func drawSelection(t *rapid.T, n int) batch.Selection {

@@ -21,7 +21,13 @@ import (
 func textCall(name string, args []value) value {
 	s := args[0].s
 	runes := []rune(s)
-	integer := func(i int) int { return int(max(min(args[i].n.Int64(), 1<<40), -1<<40)) }
+	integer := func(i int) int {
+		const far = 1 << 30 // beyond every text
+		if !args[i].n.IsInt64() {
+			return far
+		}
+		return int(max(min(args[i].n.Int64(), far), -far))
+	}
 	switch name {
 	case "lower":
 		return textValue(cases.Lower(language.Und).String(s))

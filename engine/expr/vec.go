@@ -201,20 +201,17 @@ func (s *Scratch) expand(v vec, n int) vec {
 }
 
 // nullOf returns a scalar null of a type.
-func (s *Scratch) nullOf(kind vocab.Kind) vec {
-	v := vec{kind: kind, scalar: true, valid: s.empty(1)}
+func nullOf(kind vocab.Kind) vec {
+	v := vec{kind: kind, scalar: true, valid: bitmap{0}}
 	switch {
 	case kind == vocab.Bool:
-		v.bits = s.empty(1)
+		v.bits = bitmap{0}
 	case kind == vocab.String || kind == vocab.Bytes:
-		v.lo, v.hi = s.int32s(1), s.int32s(1)
-		v.lo[0], v.hi[0] = 0, 0
+		v.lo, v.hi = []int32{0}, []int32{0}
 	case kind.Scalar():
-		v.fixed = s.bytes(8)
-		clear(v.fixed)
+		v.fixed = make([]byte, 8)
 	default:
-		v.rows = s.int32s(1)
-		v.rows[0] = -1
+		v.rows = []int32{-1}
 	}
 	return v
 }
