@@ -2,6 +2,8 @@ package ack
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -375,4 +377,54 @@ func BenchmarkHalfFiltered(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/row")
+}
+
+// Many holders of one tree on goroutines: one outcome, and it is right.
+func TestConcurrentHolders(t *testing.T) {
+	l := NewLedger("d", observe.NewRegistry(), nil)
+	for round := range 200 {
+		var outcomes atomic.Int32
+		var failed atomic.Bool
+		const rows, holders = 64, 8
+		_, set := l.Open(rows, 0, func(o Outcome) {
+			outcomes.Add(1)
+			failed.Store(o.Failed)
+		})
+		var wg sync.WaitGroup
+		for h, s := range set.Fork(holders, 1) {
+			wg.Go(func() {
+				var some []int32
+				for i := range int32(rows) {
+					if (int(i)+h+round)%(h+2) == 0 {
+						some = append(some, i)
+					}
+				}
+				switch h % 4 {
+				case 0:
+					s.OK(2)
+				case 1:
+					listed, rest := s.Partition(some)
+					rest.OK(2)
+					listed.Fork(1, 3)[0].OK(3)
+				case 2:
+					for _, child := range s.Select(some, 2).Fork(3, 3) {
+						child.Touch(4)
+						child.OK(4)
+					}
+				default:
+					listed, rest := s.Partition(some)
+					rest.OK(2)
+					if round%2 == 0 {
+						listed.Fail(2, Reason{ClassMessage, "no"})
+					} else {
+						listed.OK(2)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if outcomes.Load() != 1 || failed.Load() != (round%2 == 0) {
+			t.Fatalf("round %d: %d outcomes, failed %v", round, outcomes.Load(), failed.Load())
+		}
+	}
 }

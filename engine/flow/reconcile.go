@@ -50,12 +50,12 @@ func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 			defer release()
 		}
 	}
+	defer d.publishViews() // also what an interrupted installation has changed
 	d.retire(ctx, c, deadline)
 	if err := d.activate(ctx, c); err != nil {
 		return err
 	}
 	d.revision.Store(next)
-	d.publishViews()
 	observe.Emit(d.deps.Tap, observe.Event{Kind: observe.RevisionInstalled, Domain: d.name, ID: next.Number})
 	return nil
 }

@@ -95,8 +95,7 @@ func (r *result) refuse(err error) {
 	}
 }
 
-// admitBatch hands every message to decoding and executes the groups. Waiting
-// for room is no progress: after ACK TIMEOUT of it the batch is refused.
+// admitBatch hands every message to decoding and executes the groups.
 func (i *instance) admitBatch(ctx context.Context, b contract.Batch) (*result, primitives.Instant) {
 	window := primitives.Never
 	if i.hostState() {
@@ -107,14 +106,12 @@ func (i *instance) admitBatch(ctx context.Context, b contract.Batch) (*result, p
 		r.outcome = o
 		r.done.Set()
 	})
-	bounded, cancel := primitives.WithDeadline(ctx, i.world, i.world.Clock().Now().Add(i.g.plan.Source.Mode.AckTimeout))
-	defer cancel()
 	for n := range b.Messages {
-		if err := i.group.add(bounded, fromMessage(&b.Messages[n]), r.tally); err != nil {
+		if err := i.group.add(ctx, fromMessage(&b.Messages[n]), r.tally); err != nil {
 			i.notAdded(r, err)
 		}
 	}
-	if _, err := i.group.close(bounded, closedRequest, r.tally, nil); err != nil {
+	if _, err := i.group.close(ctx, closedRequest, r.tally, nil); err != nil {
 		r.refuse(err)
 	}
 	r.tally.Seal()

@@ -166,7 +166,7 @@ func (e *emitter) Describe() flow.EmitterStatus {
 		s.Status, s.Detail = "WAITING", *why
 	}
 	if s.Transient.Err != nil {
-		s.Status, s.Detail = "ERROR", s.Transient.Err.Error()
+		s.Status, s.Detail = "ERROR", observe.Explain(s.Transient.Err)
 	}
 	for _, relay := range primitives.SortedKeys(e.received) {
 		s.Edges = append(s.Edges, e.received[relay].Summary(now))

@@ -138,12 +138,13 @@ type endpointIntake struct {
 	g         *ingestor
 	endpoints *Endpoints // nil: the node has no listener
 
-	mu      *primitives.Mutex // one request at a time uses the group
-	group   *group
-	quiesce quiesceBuffer
-	status  status
-	ended   bool
-	holds   atomic.Uint64 // begun so far
+	mu       *primitives.Mutex // one request at a time uses the group
+	group    *group
+	quiesce  quiesceBuffer
+	status   status
+	rejected *observe.Counter
+	ended    bool
+	holds    atomic.Uint64 // begun so far
 	// life ends the waits of requests when the intake ends.
 	life   context.Context
 	cancel context.CancelFunc
@@ -153,6 +154,7 @@ func (h *Host) startEndpoint(g *ingestor) flow.IngestorHost {
 	e := &endpointIntake{
 		g: g, endpoints: h.endpoints, mu: primitives.NewMutex(g.d.World()),
 		group: g.newGroup(), quiesce: newQuiesceBuffer(g.plan.Source.Quiesce),
+		rejected: g.d.Deps().Metrics.Counter(observe.QuiesceRejected, g.d.Name(), g.plan.Name),
 	}
 	e.life, e.cancel = primitives.WithCancel(g.d.Context(), g.d.World())
 	if h.endpoints == nil {
@@ -174,7 +176,7 @@ func (e *endpointIntake) offer(_ context.Context, p payload) offer {
 	case e.ended:
 		return offer{outcome: offerRefused}
 	case e.g.held.Load() && q.Body == vocab.QuiesceReject:
-		e.g.d.Deps().Metrics.Counter(observe.QuiesceRejected, e.g.d.Name(), e.g.plan.Name).Add(1)
+		e.rejected.Add(1)
 		return offer{offerRejecting, q.RetryAfter}
 	case e.g.held.Load():
 		if !e.quiesce.put(p) {
@@ -266,7 +268,7 @@ func (e *endpointIntake) Stop(ctx context.Context, deadline primitives.Instant) 
 // Describe implements flow.IngestorHost.
 func (e *endpointIntake) Describe() flow.IngestorStatus {
 	s := e.g.Describe()
-	s.Ready = e.endpoints != nil
+	s.Ready, s.Rejected = e.endpoints != nil, e.rejected.Value()
 	s.Instances = []flow.InstanceStatus{{Ready: s.Ready, Transient: e.status.read()}}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -52,13 +53,14 @@ type group struct {
 	closed  [closeCauses]*observe.Counter
 	emit    func(observe.Event)
 
-	rows     *codec.Group
-	headered bool // the entity has headers
-	typed    bool // the entity's scope has fields
-	headers  headerRows
-	metadata []contract.Metadata // only for a typed scope
-	last     primitives.Instant  // last append
-	open     bool                // counted in the intake's load
+	rows       *codec.Group
+	ackTimeout time.Duration
+	headered   bool // the entity has headers
+	typed      bool // the entity's scope has fields
+	headers    headerRows
+	metadata   []contract.Metadata // only for a typed scope
+	last       primitives.Instant  // last append
+	open       bool                // counted in the intake's load
 }
 
 // headerRows are the headers of a group's messages.
@@ -123,7 +125,12 @@ func (g *group) close(ctx context.Context, cause closeCause, tally *ack.Tally, e
 	clear(g.headers)
 	g.headers, g.metadata = g.headers[:0], g.metadata[:0]
 	if tally != nil {
-		out.Acks = tally.Open(n, g.world.Clock().Now())
+		// Waiting for room is no progress: it ends the attempt like any stall.
+		now := g.world.Clock().Now()
+		out.Acks = tally.Open(n, now)
+		bounded, cancel := primitives.WithDeadline(ctx, g.world, now.Add(g.ackTimeout))
+		defer cancel()
+		ctx = bounded
 	}
 	g.emit(observe.Event{Kind: observe.GroupClosed, Count: n, Text: closeCauseNames[cause]})
 	err := g.intake.Execute(ctx, out)

@@ -102,7 +102,7 @@ func (g *ingestor) newGroup() *group {
 	deps := g.d.Deps()
 	return &group{
 		world: g.d.World(), intake: g.intake, scope: g.caps.Scope, decoder: g.decoder, memory: deps.Memory, closed: g.groupsClosed,
-		rows: g.decoder.NewGroup(deps.Memory), emit: g.emit,
+		rows: g.decoder.NewGroup(deps.Memory), emit: g.emit, ackTimeout: g.plan.Source.Mode.AckTimeout,
 		headered: g.caps.Headers, typed: len(g.caps.Scope.Fields()) > 0,
 	}
 }
