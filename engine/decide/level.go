@@ -52,3 +52,23 @@ func replaced(kind vocab.EntityKind, old, next model.Entity) Level {
 	}
 	return EntityPause
 }
+
+// Drains reports whether the change takes away or exchanges something that
+// executes, so that the work in its way has to finish first.
+func (c *Candidate) Drains(state *catalog.State) bool {
+	if d, ok := state.Domain(c.domain); !ok || !d.Running {
+		return false
+	}
+	for m := range state.Models(c.domain) {
+		switch m.Kind {
+		case vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter:
+		default:
+			continue
+		}
+		at, kept := c.find(m.Key)
+		if !kept || c.entries[at].created && !model.Equal(c.entries[at].entity, m.Definition) {
+			return true
+		}
+	}
+	return false
+}

@@ -303,3 +303,29 @@ func TestDefinitionsSurviveCrashes(t *testing.T) {
 		})
 	}
 }
+
+// A running operator is drained before its definition goes; what does not change
+// keeps running.
+func TestDropDrainsFirst(t *testing.T) {
+	m := newMachine(t, 5)
+	m.boot()
+	m.as(func(ctx context.Context, s *client.Session) {
+		m.must(ctx, s, pipeline)
+		m.must(ctx, s, "DROP JUNCTION pick")
+		m.must(ctx, s, "BEGIN; DROP INGESTOR feed; "+ingestor("8")+"; COMMIT")
+		if text := m.must(ctx, s, "SHOW CREATE INGESTOR feed"); !strings.Contains(text, "SEED 8") {
+			t.Errorf("got\n%s", text)
+		}
+		m.must(ctx, s, "STOP")
+		if text := m.must(ctx, s, "SHOW INGESTORS"); !strings.Contains(text, "status=stopped") {
+			t.Errorf("got %s", text)
+		}
+		m.must(ctx, s, "START AT NOW")
+	})
+	m.sim.Run(2 * time.Second)
+}
+
+func ingestor(seed string) string {
+	return `CREATE INGESTOR feed FROM RANDOM SEED ` + seed + ` MAX ROWS 10 EVERY 100ms MODE ACK SEQUENTIAL ACK TIMEOUT 5s RETRY POLICY BACKOFF 1s MAX 2s ON QUIESCE SUSPEND
+  DECODE USING tick_codec TO raw INHERIT ALL UNBRANCHED FLUSH IMMEDIATE ON MESSAGE ERROR LOG ON GENERAL ERROR LOG`
+}

@@ -230,6 +230,15 @@ func (r *runtime) Settle(ctx context.Context, name string, revision uint64) erro
 	}
 }
 
+// Quiesce implements session.Runtime.
+func (r *runtime) Quiesce(ctx context.Context, name string) (release func(), err error) {
+	d := r.Domain(name)
+	if d == nil {
+		return func() {}, nil
+	}
+	return d.Quiesce(ctx, r.node.world.Clock().Now().Add(r.node.settings.QuiesceTimeout))
+}
+
 // current is the committed runtime revision. A command that left it as it was,
 // such as one that changed nothing, has nothing to wait for.
 func (r *runtime) current(name string) uint64 {

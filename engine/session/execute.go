@@ -227,6 +227,7 @@ type planned struct {
 	outcomes []*sessionpb.StatementOutcome
 	domains  []string // to wait for
 	level    string   // "" where no quiesce level is reported
+	drains   bool     // running work has to finish before the command is proposed
 }
 
 // planner plans against a state. It runs again when the state changed before its
@@ -322,12 +323,30 @@ func (c *command) run(ctx context.Context) (*sessionpb.ExecuteReply, error) {
 		if len(p.steps) == 0 {
 			return p.reply(), nil
 		}
+		release, failed := c.drain(ctx, p)
+		if failed != nil {
+			return failed, nil
+		}
 		reply, again, err := c.propose(ctx, p)
+		release()
 		if err != nil || !again {
 			return reply, err
 		}
 	}
 	return refused(&catalog.Refusal{Code: catalog.Conflict, Message: fmt.Sprintf("domain '%s' kept changing; retry", c.domain)}), nil
+}
+
+// drain lets what the command takes away finish. A drain that does not end in time
+// refuses the command before anything was committed.
+func (c *command) drain(ctx context.Context, p *planned) (release func(), failed *sessionpb.ExecuteReply) {
+	if !p.drains {
+		return func() {}, nil
+	}
+	release, err := c.service.deps.Runtime.Quiesce(ctx, c.domain)
+	if err != nil {
+		return nil, refused(&catalog.Refusal{Code: "drain", Message: err.Error()})
+	}
+	return release, nil
 }
 
 func (c *command) propose(ctx context.Context, p *planned) (reply *sessionpb.ExecuteReply, again bool, err error) {

@@ -19,6 +19,9 @@ type Runtime interface {
 	// Settle waits until this node executes a domain at least as of a runtime
 	// revision. The error of an installation that failed is an *ActivationError.
 	Settle(ctx context.Context, domain string, revision uint64) error
+	// Quiesce holds the intake of a domain and waits until nothing is unfinished.
+	// The hold lasts until release; after an error nothing is held.
+	Quiesce(ctx context.Context, domain string) (release func(), err error)
 	// Domain returns a domain that executes here, nil for none.
 	Domain(name string) *flow.Domain
 	// ActivationFailure is why the newest revision of a domain does not execute

@@ -137,7 +137,7 @@ func (q *request) planSteps(list []queued) planner {
 		if fault := b.close(); fault != nil {
 			return nil, q.faulty(fault, list)
 		}
-		return &planned{steps: b.steps, outcomes: b.outcomes, domains: []string{domain}, level: b.level.String()}, nil
+		return &planned{steps: b.steps, outcomes: b.outcomes, domains: []string{domain}, level: b.level.String(), drains: b.drains}, nil
 	}
 }
 
@@ -178,6 +178,7 @@ type builder struct {
 	steps    []*catalogpb.Step
 	outcomes []*sessionpb.StatementOutcome
 	level    decide.Level
+	drains   bool
 	subject  string // what the last statement is about
 }
 
@@ -241,6 +242,7 @@ func (b *builder) close() *fault {
 		return &fault{invalid.Found, invalid.Statement}
 	}
 	b.level = max(b.level, b.open.Level(b.state))
+	b.drains = b.drains || b.open.Drains(b.state)
 	step := b.open.Step()
 	b.open = nil
 	if r := b.apply(step); r != nil {

@@ -68,7 +68,6 @@ const (
 	Disposition_DISPOSITION_UNSPECIFIED Disposition = 0
 	Disposition_COMPLETED               Disposition = 1
 	Disposition_FAILED                  Disposition = 2
-	Disposition_REDIRECT                Disposition = 3
 	Disposition_UNKNOWN                 Disposition = 6
 	Disposition_REFERENCE_CONFLICT      Disposition = 7
 	Disposition_REFERENCE_EXPIRED       Disposition = 8
@@ -80,7 +79,6 @@ var (
 		0: "DISPOSITION_UNSPECIFIED",
 		1: "COMPLETED",
 		2: "FAILED",
-		3: "REDIRECT",
 		6: "UNKNOWN",
 		7: "REFERENCE_CONFLICT",
 		8: "REFERENCE_EXPIRED",
@@ -89,7 +87,6 @@ var (
 		"DISPOSITION_UNSPECIFIED": 0,
 		"COMPLETED":               1,
 		"FAILED":                  2,
-		"REDIRECT":                3,
 		"UNKNOWN":                 6,
 		"REFERENCE_CONFLICT":      7,
 		"REFERENCE_EXPIRED":       8,
@@ -178,7 +175,6 @@ const (
 	Ending_REASON_UNSPECIFIED Ending_Reason = 0
 	Ending_SHUTTING_DOWN      Ending_Reason = 1
 	Ending_USER_REMOVED       Ending_Reason = 2
-	Ending_PROTOCOL_VIOLATED  Ending_Reason = 3
 )
 
 // Enum value maps for Ending_Reason.
@@ -187,13 +183,11 @@ var (
 		0: "REASON_UNSPECIFIED",
 		1: "SHUTTING_DOWN",
 		2: "USER_REMOVED",
-		3: "PROTOCOL_VIOLATED",
 	}
 	Ending_Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED": 0,
 		"SHUTTING_DOWN":      1,
 		"USER_REMOVED":       2,
-		"PROTOCOL_VIOLATED":  3,
 	}
 )
 
@@ -267,7 +261,7 @@ func (x TransactionStatus_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TransactionStatus_State.Descriptor instead.
 func (TransactionStatus_State) EnumDescriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{19, 0}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{18, 0}
 }
 
 type OpenRequest struct {
@@ -935,7 +929,6 @@ type ExecuteReply struct {
 	Diagnostics        []*Diagnostic          `protobuf:"bytes,6,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	Statements         []*StatementOutcome    `protobuf:"bytes,7,rep,name=statements,proto3" json:"statements,omitempty"`
 	Transaction        *TransactionStatus     `protobuf:"bytes,8,opt,name=transaction,proto3" json:"transaction,omitempty"`
-	Redirect           *Redirect              `protobuf:"bytes,10,opt,name=redirect,proto3" json:"redirect,omitempty"`
 	// A detail of dispositions that have several forms, such as
 	// "still_applying" of UNKNOWN.
 	Detail        string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
@@ -1029,68 +1022,9 @@ func (x *ExecuteReply) GetTransaction() *TransactionStatus {
 	return nil
 }
 
-func (x *ExecuteReply) GetRedirect() *Redirect {
-	if x != nil {
-		return x.Redirect
-	}
-	return nil
-}
-
 func (x *ExecuteReply) GetDetail() string {
 	if x != nil {
 		return x.Detail
-	}
-	return ""
-}
-
-type Redirect struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
-	ClientUrl     string                 `protobuf:"bytes,2,opt,name=client_url,json=clientUrl,proto3" json:"client_url,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Redirect) Reset() {
-	*x = Redirect{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Redirect) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Redirect) ProtoMessage() {}
-
-func (x *Redirect) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Redirect.ProtoReflect.Descriptor instead.
-func (*Redirect) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Redirect) GetNode() string {
-	if x != nil {
-		return x.Node
-	}
-	return ""
-}
-
-func (x *Redirect) GetClientUrl() string {
-	if x != nil {
-		return x.ClientUrl
 	}
 	return ""
 }
@@ -1110,7 +1044,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1056,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1069,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Document) GetValue() isDocument_Value {
@@ -1211,7 +1145,7 @@ type Scalar struct {
 
 func (x *Scalar) Reset() {
 	*x = Scalar{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1157,7 @@ func (x *Scalar) String() string {
 func (*Scalar) ProtoMessage() {}
 
 func (x *Scalar) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1170,7 @@ func (x *Scalar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
 func (*Scalar) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Scalar) GetValue() isScalar_Value {
@@ -1349,7 +1283,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1361,7 +1295,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1374,7 +1308,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *List) GetItems() []*Document {
@@ -1393,7 +1327,7 @@ type Map struct {
 
 func (x *Map) Reset() {
 	*x = Map{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1339,7 @@ func (x *Map) String() string {
 func (*Map) ProtoMessage() {}
 
 func (x *Map) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1352,7 @@ func (x *Map) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Map.ProtoReflect.Descriptor instead.
 func (*Map) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Map) GetMembers() []*Member {
@@ -1438,7 +1372,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1450,7 +1384,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1463,7 +1397,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Member) GetKey() string {
@@ -1498,7 +1432,7 @@ type Diagnostic struct {
 
 func (x *Diagnostic) Reset() {
 	*x = Diagnostic{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1444,7 @@ func (x *Diagnostic) String() string {
 func (*Diagnostic) ProtoMessage() {}
 
 func (x *Diagnostic) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1457,7 @@ func (x *Diagnostic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Diagnostic.ProtoReflect.Descriptor instead.
 func (*Diagnostic) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Diagnostic) GetCode() string {
@@ -1602,7 +1536,7 @@ type StatementOutcome struct {
 
 func (x *StatementOutcome) Reset() {
 	*x = StatementOutcome{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1614,7 +1548,7 @@ func (x *StatementOutcome) String() string {
 func (*StatementOutcome) ProtoMessage() {}
 
 func (x *StatementOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1627,7 +1561,7 @@ func (x *StatementOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatementOutcome.ProtoReflect.Descriptor instead.
 func (*StatementOutcome) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StatementOutcome) GetStatement() string {
@@ -1677,7 +1611,7 @@ type TransactionStatus struct {
 
 func (x *TransactionStatus) Reset() {
 	*x = TransactionStatus{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +1623,7 @@ func (x *TransactionStatus) String() string {
 func (*TransactionStatus) ProtoMessage() {}
 
 func (x *TransactionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +1636,7 @@ func (x *TransactionStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionStatus.ProtoReflect.Descriptor instead.
 func (*TransactionStatus) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TransactionStatus) GetState() TransactionStatus_State {
@@ -1743,7 +1677,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1689,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1702,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *InspectRequest) GetSessionId() string {
@@ -1795,7 +1729,7 @@ type InspectReply struct {
 
 func (x *InspectReply) Reset() {
 	*x = InspectReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1741,7 @@ func (x *InspectReply) String() string {
 func (*InspectReply) ProtoMessage() {}
 
 func (x *InspectReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1754,7 @@ func (x *InspectReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectReply.ProtoReflect.Descriptor instead.
 func (*InspectReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *InspectReply) GetReply() *ExecuteReply {
@@ -1846,7 +1780,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +1792,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +1805,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CloseRequest) GetSessionId() string {
@@ -1890,7 +1824,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +1836,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +1849,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CloseReply) GetDroppedCommands() uint32 {
@@ -1937,7 +1871,7 @@ type SubscribeRequest struct {
 
 func (x *SubscribeRequest) Reset() {
 	*x = SubscribeRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +1883,7 @@ func (x *SubscribeRequest) String() string {
 func (*SubscribeRequest) ProtoMessage() {}
 
 func (x *SubscribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +1896,7 @@ func (x *SubscribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SubscribeRequest) GetSessionId() string {
@@ -2009,7 +1943,7 @@ type SubscriptionFrame struct {
 
 func (x *SubscriptionFrame) Reset() {
 	*x = SubscriptionFrame{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +1955,7 @@ func (x *SubscriptionFrame) String() string {
 func (*SubscriptionFrame) ProtoMessage() {}
 
 func (x *SubscriptionFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +1968,7 @@ func (x *SubscriptionFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscriptionFrame.ProtoReflect.Descriptor instead.
 func (*SubscriptionFrame) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SubscriptionFrame) GetBody() isSubscriptionFrame_Body {
@@ -2128,14 +2062,14 @@ type Opened struct {
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
 	Columns       []*Column              `protobuf:"bytes,3,rep,name=columns,proto3" json:"columns,omitempty"`
-	ArrowSchema   []byte                 `protobuf:"bytes,4,opt,name=arrow_schema,json=arrowSchema,proto3" json:"arrow_schema,omitempty"` // IPC schema message, for ARROW
+	ArrowSchema   []byte                 `protobuf:"bytes,4,opt,name=arrow_schema,json=arrowSchema,proto3" json:"arrow_schema,omitempty"` // IPC stream without batches, for ARROW
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Opened) Reset() {
 	*x = Opened{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2081,7 @@ func (x *Opened) String() string {
 func (*Opened) ProtoMessage() {}
 
 func (x *Opened) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2094,7 @@ func (x *Opened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opened.ProtoReflect.Descriptor instead.
 func (*Opened) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Opened) GetName() string {
@@ -2203,7 +2137,7 @@ type Column struct {
 
 func (x *Column) Reset() {
 	*x = Column{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2149,7 @@ func (x *Column) String() string {
 func (*Column) ProtoMessage() {}
 
 func (x *Column) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2162,7 @@ func (x *Column) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Column.ProtoReflect.Descriptor instead.
 func (*Column) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Column) GetName() string {
@@ -2262,7 +2196,7 @@ func (x *Column) GetSensitive() bool {
 type Rows struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Count         uint32                 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
-	Arrow         []byte                 `protobuf:"bytes,2,opt,name=arrow,proto3" json:"arrow,omitempty"` // IPC record batch message
+	Arrow         []byte                 `protobuf:"bytes,2,opt,name=arrow,proto3" json:"arrow,omitempty"` // IPC stream of one batch
 	Json          []string               `protobuf:"bytes,3,rep,name=json,proto3" json:"json,omitempty"`   // one object per row
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2270,7 +2204,7 @@ type Rows struct {
 
 func (x *Rows) Reset() {
 	*x = Rows{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2282,7 +2216,7 @@ func (x *Rows) String() string {
 func (*Rows) ProtoMessage() {}
 
 func (x *Rows) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2295,7 +2229,7 @@ func (x *Rows) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rows.ProtoReflect.Descriptor instead.
 func (*Rows) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Rows) GetCount() uint32 {
@@ -2329,7 +2263,7 @@ type Skipped struct {
 
 func (x *Skipped) Reset() {
 	*x = Skipped{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2275,7 @@ func (x *Skipped) String() string {
 func (*Skipped) ProtoMessage() {}
 
 func (x *Skipped) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2288,7 @@ func (x *Skipped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skipped.ProtoReflect.Descriptor instead.
 func (*Skipped) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Skipped) GetCount() uint64 {
@@ -2380,7 +2314,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +2326,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2405,7 +2339,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Lost) GetCount() uint64 {
@@ -2424,7 +2358,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2436,7 +2370,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2449,7 +2383,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Ended) GetReason() string {
@@ -2469,7 +2403,7 @@ type UnsubscribeRequest struct {
 
 func (x *UnsubscribeRequest) Reset() {
 	*x = UnsubscribeRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2481,7 +2415,7 @@ func (x *UnsubscribeRequest) String() string {
 func (*UnsubscribeRequest) ProtoMessage() {}
 
 func (x *UnsubscribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2494,7 +2428,7 @@ func (x *UnsubscribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeRequest.ProtoReflect.Descriptor instead.
 func (*UnsubscribeRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UnsubscribeRequest) GetSessionId() string {
@@ -2520,7 +2454,7 @@ type UnsubscribeReply struct {
 
 func (x *UnsubscribeReply) Reset() {
 	*x = UnsubscribeReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2532,7 +2466,7 @@ func (x *UnsubscribeReply) String() string {
 func (*UnsubscribeReply) ProtoMessage() {}
 
 func (x *UnsubscribeReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2545,7 +2479,7 @@ func (x *UnsubscribeReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeReply.ProtoReflect.Descriptor instead.
 func (*UnsubscribeReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *UnsubscribeReply) GetText() string {
@@ -2566,7 +2500,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2578,7 +2512,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2591,7 +2525,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Call) GetMethod() string {
@@ -2625,7 +2559,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[35]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2637,7 +2571,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[35]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2650,7 +2584,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{35}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *End) GetCode() string {
@@ -2714,14 +2648,13 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12%\n" +
-	"\x0eskipped_before\x18\x04 \x01(\x04R\rskippedBefore\"\xa0\x01\n" +
+	"\x0eskipped_before\x18\x04 \x01(\x04R\rskippedBefore\"\x89\x01\n" +
 	"\x06Ending\x128\n" +
-	"\x06reason\x18\x01 \x01(\x0e2 .plexus.session.v1.Ending.ReasonR\x06reason\"\\\n" +
+	"\x06reason\x18\x01 \x01(\x0e2 .plexus.session.v1.Ending.ReasonR\x06reason\"E\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSHUTTING_DOWN\x10\x01\x12\x10\n" +
-	"\fUSER_REMOVED\x10\x02\x12\x15\n" +
-	"\x11PROTOCOL_VIOLATED\x10\x03\"\x98\x01\n" +
+	"\fUSER_REMOVED\x10\x02\"\x98\x01\n" +
 	"\x0eExecuteRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1e\n" +
@@ -2729,7 +2662,7 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"statements\x18\x02 \x01(\tR\n" +
 	"statements\x12/\n" +
 	"\x13execution_reference\x18\x03 \x01(\tR\x12executionReference\x12\x16\n" +
-	"\x06domain\x18\x06 \x01(\tR\x06domain\"\xa0\x04\n" +
+	"\x06domain\x18\x06 \x01(\tR\x06domain\"\xe7\x03\n" +
 	"\fExecuteReply\x12/\n" +
 	"\x13execution_reference\x18\x01 \x01(\tR\x12executionReference\x121\n" +
 	"\x06origin\x18\x02 \x01(\x0e2\x19.plexus.session.v1.OriginR\x06origin\x12@\n" +
@@ -2740,14 +2673,8 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"statements\x18\a \x03(\v2#.plexus.session.v1.StatementOutcomeR\n" +
 	"statements\x12F\n" +
-	"\vtransaction\x18\b \x01(\v2$.plexus.session.v1.TransactionStatusR\vtransaction\x127\n" +
-	"\bredirect\x18\n" +
-	" \x01(\v2\x1b.plexus.session.v1.RedirectR\bredirect\x12\x16\n" +
-	"\x06detail\x18\f \x01(\tR\x06detail\"=\n" +
-	"\bRedirect\x12\x12\n" +
-	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1d\n" +
-	"\n" +
-	"client_url\x18\x02 \x01(\tR\tclientUrl\"\xa3\x01\n" +
+	"\vtransaction\x18\b \x01(\v2$.plexus.session.v1.TransactionStatusR\vtransaction\x12\x16\n" +
+	"\x06detail\x18\f \x01(\tR\x06detail\"\xa3\x01\n" +
 	"\bDocument\x123\n" +
 	"\x06scalar\x18\x01 \x01(\v2\x19.plexus.session.v1.ScalarH\x00R\x06scalar\x12-\n" +
 	"\x04list\x18\x02 \x01(\v2\x17.plexus.session.v1.ListH\x00R\x04list\x12*\n" +
@@ -2858,13 +2785,12 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bEXECUTED\x10\x01\x12\r\n" +
-	"\tRECOVERED\x10\x02*\x8f\x01\n" +
+	"\tRECOVERED\x10\x02*\x81\x01\n" +
 	"\vDisposition\x12\x1b\n" +
 	"\x17DISPOSITION_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tCOMPLETED\x10\x01\x12\n" +
 	"\n" +
-	"\x06FAILED\x10\x02\x12\f\n" +
-	"\bREDIRECT\x10\x03\x12\v\n" +
+	"\x06FAILED\x10\x02\x12\v\n" +
 	"\aUNKNOWN\x10\x06\x12\x16\n" +
 	"\x12REFERENCE_CONFLICT\x10\a\x12\x15\n" +
 	"\x11REFERENCE_EXPIRED\x10\b*<\n" +
@@ -2893,7 +2819,7 @@ func file_engine_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_engine_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_engine_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_engine_session_sessionpb_session_proto_goTypes = []any{
 	(Origin)(0),                  // 0: plexus.session.v1.Origin
 	(Disposition)(0),             // 1: plexus.session.v1.Disposition
@@ -2911,31 +2837,30 @@ var file_engine_session_sessionpb_session_proto_goTypes = []any{
 	(*Ending)(nil),               // 13: plexus.session.v1.Ending
 	(*ExecuteRequest)(nil),       // 14: plexus.session.v1.ExecuteRequest
 	(*ExecuteReply)(nil),         // 15: plexus.session.v1.ExecuteReply
-	(*Redirect)(nil),             // 16: plexus.session.v1.Redirect
-	(*Document)(nil),             // 17: plexus.session.v1.Document
-	(*Scalar)(nil),               // 18: plexus.session.v1.Scalar
-	(*List)(nil),                 // 19: plexus.session.v1.List
-	(*Map)(nil),                  // 20: plexus.session.v1.Map
-	(*Member)(nil),               // 21: plexus.session.v1.Member
-	(*Diagnostic)(nil),           // 22: plexus.session.v1.Diagnostic
-	(*StatementOutcome)(nil),     // 23: plexus.session.v1.StatementOutcome
-	(*TransactionStatus)(nil),    // 24: plexus.session.v1.TransactionStatus
-	(*InspectRequest)(nil),       // 25: plexus.session.v1.InspectRequest
-	(*InspectReply)(nil),         // 26: plexus.session.v1.InspectReply
-	(*CloseRequest)(nil),         // 27: plexus.session.v1.CloseRequest
-	(*CloseReply)(nil),           // 28: plexus.session.v1.CloseReply
-	(*SubscribeRequest)(nil),     // 29: plexus.session.v1.SubscribeRequest
-	(*SubscriptionFrame)(nil),    // 30: plexus.session.v1.SubscriptionFrame
-	(*Opened)(nil),               // 31: plexus.session.v1.Opened
-	(*Column)(nil),               // 32: plexus.session.v1.Column
-	(*Rows)(nil),                 // 33: plexus.session.v1.Rows
-	(*Skipped)(nil),              // 34: plexus.session.v1.Skipped
-	(*Lost)(nil),                 // 35: plexus.session.v1.Lost
-	(*Ended)(nil),                // 36: plexus.session.v1.Ended
-	(*UnsubscribeRequest)(nil),   // 37: plexus.session.v1.UnsubscribeRequest
-	(*UnsubscribeReply)(nil),     // 38: plexus.session.v1.UnsubscribeReply
-	(*Call)(nil),                 // 39: plexus.session.v1.Call
-	(*End)(nil),                  // 40: plexus.session.v1.End
+	(*Document)(nil),             // 16: plexus.session.v1.Document
+	(*Scalar)(nil),               // 17: plexus.session.v1.Scalar
+	(*List)(nil),                 // 18: plexus.session.v1.List
+	(*Map)(nil),                  // 19: plexus.session.v1.Map
+	(*Member)(nil),               // 20: plexus.session.v1.Member
+	(*Diagnostic)(nil),           // 21: plexus.session.v1.Diagnostic
+	(*StatementOutcome)(nil),     // 22: plexus.session.v1.StatementOutcome
+	(*TransactionStatus)(nil),    // 23: plexus.session.v1.TransactionStatus
+	(*InspectRequest)(nil),       // 24: plexus.session.v1.InspectRequest
+	(*InspectReply)(nil),         // 25: plexus.session.v1.InspectReply
+	(*CloseRequest)(nil),         // 26: plexus.session.v1.CloseRequest
+	(*CloseReply)(nil),           // 27: plexus.session.v1.CloseReply
+	(*SubscribeRequest)(nil),     // 28: plexus.session.v1.SubscribeRequest
+	(*SubscriptionFrame)(nil),    // 29: plexus.session.v1.SubscriptionFrame
+	(*Opened)(nil),               // 30: plexus.session.v1.Opened
+	(*Column)(nil),               // 31: plexus.session.v1.Column
+	(*Rows)(nil),                 // 32: plexus.session.v1.Rows
+	(*Skipped)(nil),              // 33: plexus.session.v1.Skipped
+	(*Lost)(nil),                 // 34: plexus.session.v1.Lost
+	(*Ended)(nil),                // 35: plexus.session.v1.Ended
+	(*UnsubscribeRequest)(nil),   // 36: plexus.session.v1.UnsubscribeRequest
+	(*UnsubscribeReply)(nil),     // 37: plexus.session.v1.UnsubscribeReply
+	(*Call)(nil),                 // 38: plexus.session.v1.Call
+	(*End)(nil),                  // 39: plexus.session.v1.End
 }
 var file_engine_session_sessionpb_session_proto_depIdxs = []int32{
 	7,  // 0: plexus.session.v1.Event.welcome:type_name -> plexus.session.v1.Welcome
@@ -2948,44 +2873,43 @@ var file_engine_session_sessionpb_session_proto_depIdxs = []int32{
 	3,  // 7: plexus.session.v1.Ending.reason:type_name -> plexus.session.v1.Ending.Reason
 	0,  // 8: plexus.session.v1.ExecuteReply.origin:type_name -> plexus.session.v1.Origin
 	1,  // 9: plexus.session.v1.ExecuteReply.disposition:type_name -> plexus.session.v1.Disposition
-	17, // 10: plexus.session.v1.ExecuteReply.document:type_name -> plexus.session.v1.Document
-	22, // 11: plexus.session.v1.ExecuteReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
-	23, // 12: plexus.session.v1.ExecuteReply.statements:type_name -> plexus.session.v1.StatementOutcome
-	24, // 13: plexus.session.v1.ExecuteReply.transaction:type_name -> plexus.session.v1.TransactionStatus
-	16, // 14: plexus.session.v1.ExecuteReply.redirect:type_name -> plexus.session.v1.Redirect
-	18, // 15: plexus.session.v1.Document.scalar:type_name -> plexus.session.v1.Scalar
-	19, // 16: plexus.session.v1.Document.list:type_name -> plexus.session.v1.List
-	20, // 17: plexus.session.v1.Document.map:type_name -> plexus.session.v1.Map
-	17, // 18: plexus.session.v1.List.items:type_name -> plexus.session.v1.Document
-	21, // 19: plexus.session.v1.Map.members:type_name -> plexus.session.v1.Member
-	17, // 20: plexus.session.v1.Member.value:type_name -> plexus.session.v1.Document
-	4,  // 21: plexus.session.v1.TransactionStatus.state:type_name -> plexus.session.v1.TransactionStatus.State
-	15, // 22: plexus.session.v1.InspectReply.reply:type_name -> plexus.session.v1.ExecuteReply
-	24, // 23: plexus.session.v1.InspectReply.transaction:type_name -> plexus.session.v1.TransactionStatus
-	2,  // 24: plexus.session.v1.SubscribeRequest.format:type_name -> plexus.session.v1.RowFormat
-	31, // 25: plexus.session.v1.SubscriptionFrame.opened:type_name -> plexus.session.v1.Opened
-	33, // 26: plexus.session.v1.SubscriptionFrame.rows:type_name -> plexus.session.v1.Rows
-	34, // 27: plexus.session.v1.SubscriptionFrame.skipped:type_name -> plexus.session.v1.Skipped
-	35, // 28: plexus.session.v1.SubscriptionFrame.lost:type_name -> plexus.session.v1.Lost
-	36, // 29: plexus.session.v1.SubscriptionFrame.ended:type_name -> plexus.session.v1.Ended
-	32, // 30: plexus.session.v1.Opened.columns:type_name -> plexus.session.v1.Column
-	5,  // 31: plexus.session.v1.Session.Open:input_type -> plexus.session.v1.OpenRequest
-	14, // 32: plexus.session.v1.Session.Execute:input_type -> plexus.session.v1.ExecuteRequest
-	25, // 33: plexus.session.v1.Session.Inspect:input_type -> plexus.session.v1.InspectRequest
-	27, // 34: plexus.session.v1.Session.Close:input_type -> plexus.session.v1.CloseRequest
-	29, // 35: plexus.session.v1.Session.Subscribe:input_type -> plexus.session.v1.SubscribeRequest
-	37, // 36: plexus.session.v1.Session.Unsubscribe:input_type -> plexus.session.v1.UnsubscribeRequest
-	6,  // 37: plexus.session.v1.Session.Open:output_type -> plexus.session.v1.Event
-	15, // 38: plexus.session.v1.Session.Execute:output_type -> plexus.session.v1.ExecuteReply
-	26, // 39: plexus.session.v1.Session.Inspect:output_type -> plexus.session.v1.InspectReply
-	28, // 40: plexus.session.v1.Session.Close:output_type -> plexus.session.v1.CloseReply
-	30, // 41: plexus.session.v1.Session.Subscribe:output_type -> plexus.session.v1.SubscriptionFrame
-	38, // 42: plexus.session.v1.Session.Unsubscribe:output_type -> plexus.session.v1.UnsubscribeReply
-	37, // [37:43] is the sub-list for method output_type
-	31, // [31:37] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	16, // 10: plexus.session.v1.ExecuteReply.document:type_name -> plexus.session.v1.Document
+	21, // 11: plexus.session.v1.ExecuteReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
+	22, // 12: plexus.session.v1.ExecuteReply.statements:type_name -> plexus.session.v1.StatementOutcome
+	23, // 13: plexus.session.v1.ExecuteReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	17, // 14: plexus.session.v1.Document.scalar:type_name -> plexus.session.v1.Scalar
+	18, // 15: plexus.session.v1.Document.list:type_name -> plexus.session.v1.List
+	19, // 16: plexus.session.v1.Document.map:type_name -> plexus.session.v1.Map
+	16, // 17: plexus.session.v1.List.items:type_name -> plexus.session.v1.Document
+	20, // 18: plexus.session.v1.Map.members:type_name -> plexus.session.v1.Member
+	16, // 19: plexus.session.v1.Member.value:type_name -> plexus.session.v1.Document
+	4,  // 20: plexus.session.v1.TransactionStatus.state:type_name -> plexus.session.v1.TransactionStatus.State
+	15, // 21: plexus.session.v1.InspectReply.reply:type_name -> plexus.session.v1.ExecuteReply
+	23, // 22: plexus.session.v1.InspectReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	2,  // 23: plexus.session.v1.SubscribeRequest.format:type_name -> plexus.session.v1.RowFormat
+	30, // 24: plexus.session.v1.SubscriptionFrame.opened:type_name -> plexus.session.v1.Opened
+	32, // 25: plexus.session.v1.SubscriptionFrame.rows:type_name -> plexus.session.v1.Rows
+	33, // 26: plexus.session.v1.SubscriptionFrame.skipped:type_name -> plexus.session.v1.Skipped
+	34, // 27: plexus.session.v1.SubscriptionFrame.lost:type_name -> plexus.session.v1.Lost
+	35, // 28: plexus.session.v1.SubscriptionFrame.ended:type_name -> plexus.session.v1.Ended
+	31, // 29: plexus.session.v1.Opened.columns:type_name -> plexus.session.v1.Column
+	5,  // 30: plexus.session.v1.Session.Open:input_type -> plexus.session.v1.OpenRequest
+	14, // 31: plexus.session.v1.Session.Execute:input_type -> plexus.session.v1.ExecuteRequest
+	24, // 32: plexus.session.v1.Session.Inspect:input_type -> plexus.session.v1.InspectRequest
+	26, // 33: plexus.session.v1.Session.Close:input_type -> plexus.session.v1.CloseRequest
+	28, // 34: plexus.session.v1.Session.Subscribe:input_type -> plexus.session.v1.SubscribeRequest
+	36, // 35: plexus.session.v1.Session.Unsubscribe:input_type -> plexus.session.v1.UnsubscribeRequest
+	6,  // 36: plexus.session.v1.Session.Open:output_type -> plexus.session.v1.Event
+	15, // 37: plexus.session.v1.Session.Execute:output_type -> plexus.session.v1.ExecuteReply
+	25, // 38: plexus.session.v1.Session.Inspect:output_type -> plexus.session.v1.InspectReply
+	27, // 39: plexus.session.v1.Session.Close:output_type -> plexus.session.v1.CloseReply
+	29, // 40: plexus.session.v1.Session.Subscribe:output_type -> plexus.session.v1.SubscriptionFrame
+	37, // 41: plexus.session.v1.Session.Unsubscribe:output_type -> plexus.session.v1.UnsubscribeReply
+	36, // [36:42] is the sub-list for method output_type
+	30, // [30:36] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_engine_session_sessionpb_session_proto_init() }
@@ -3000,12 +2924,12 @@ func file_engine_session_sessionpb_session_proto_init() {
 		(*Event_Notice)(nil),
 		(*Event_Ending)(nil),
 	}
-	file_engine_session_sessionpb_session_proto_msgTypes[12].OneofWrappers = []any{
+	file_engine_session_sessionpb_session_proto_msgTypes[11].OneofWrappers = []any{
 		(*Document_Scalar)(nil),
 		(*Document_List)(nil),
 		(*Document_Map)(nil),
 	}
-	file_engine_session_sessionpb_session_proto_msgTypes[13].OneofWrappers = []any{
+	file_engine_session_sessionpb_session_proto_msgTypes[12].OneofWrappers = []any{
 		(*Scalar_Text)(nil),
 		(*Scalar_Integer)(nil),
 		(*Scalar_Unsigned)(nil),
@@ -3013,7 +2937,7 @@ func file_engine_session_sessionpb_session_proto_init() {
 		(*Scalar_Boolean)(nil),
 		(*Scalar_None)(nil),
 	}
-	file_engine_session_sessionpb_session_proto_msgTypes[25].OneofWrappers = []any{
+	file_engine_session_sessionpb_session_proto_msgTypes[24].OneofWrappers = []any{
 		(*SubscriptionFrame_Opened)(nil),
 		(*SubscriptionFrame_Rows)(nil),
 		(*SubscriptionFrame_Skipped)(nil),
@@ -3026,7 +2950,7 @@ func file_engine_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_session_sessionpb_session_proto_rawDesc), len(file_engine_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   36,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
