@@ -16,7 +16,7 @@ SEEDS ?= 3
 NODES ?= 1,3
 TAGS ?= ~@slow
 JOB ?=
-FEATURES := go test ./features -count=1 -nodes=$(NODES) -tags='$(TAGS)' -artifacts=$(CURDIR)/$(CACHE)/artifacts
+FEATURES := go test ./features -count=1 -nodes=$(NODES) -tags='$(TAGS)' -keep=$(CURDIR)/$(CACHE)/artifacts
 
 .PHONY: help
 help: ## this list

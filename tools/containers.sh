@@ -94,5 +94,5 @@ build_images
 
 export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
 go test ./features -count=1 -world=containers -nodes="${NODES:-1,3}" -tags="${TAGS:-~@slow}" -job="${JOB:-}" \
-	-skips="$PWD/.cache/skips-containers.txt" -artifacts="$PWD/.cache/artifacts" -timeout 30m
+	-skips="$PWD/.cache/skips-containers.txt" -keep="$PWD/.cache/artifacts" -timeout 30m
 cat .cache/skips-containers.txt

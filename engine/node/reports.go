@@ -10,11 +10,13 @@ import (
 	"plexus/primitives"
 )
 
-// reports writes the runtime errors of domains to the log. A condition that
-// repeats is logged when it begins and then at most once a minute with a count.
+// reports writes the runtime errors of domains to the log and tells them to the
+// sessions. A condition that repeats is told when it begins and then at most once
+// a minute with a count.
 type reports struct {
 	world primitives.World
 	queue *primitives.Queue[runtimeError]
+	tell  func(ctx context.Context, level, source, text string) error // set before run
 }
 
 // runtimeError is one report.
@@ -64,6 +66,10 @@ func (r *reports) run(ctx context.Context) error {
 			attributes = append(attributes, "repeated", seen.count)
 		}
 		r.world.Log().Warn("runtime error", attributes...)
+		source := fmt.Sprintf("%s '%s' in domain '%s'", e.operator.Kind, e.operator.Name, e.domain)
+		if err := r.tell(ctx, "warn", source, e.text); err != nil {
+			return err
+		}
 		if len(known) >= reportsKnown {
 			known = map[runtimeError]*repeated{}
 		}

@@ -9,7 +9,7 @@ Feature: An HTTP request emitter retries what may still succeed and rejects what
     And http path "/partner_<id>" starts refusing
     When 20 records are produced to nats stream "incoming_<id>"
     Then metric plexus_emitter_attempts_total{emitter="to_partner",outcome="retry"} on node-1 is at least 2
-    And DESCRIBE EMITTER to_partner has status = WAITING
+    And DESCRIBE EMITTER to_partner has status = ERROR
     And DESCRIBE EMITTER to_partner has transient error = ~ 503
     And http path "/partner_<id>" receives nothing for 500ms
     And nats stream "incoming_<id>" is not acknowledged beyond record 0

@@ -11,7 +11,7 @@ Feature: A Redis channel takes what its server accepted
     And redis channel "ledger_<id>" starts refusing
     When 10 records are produced to nats stream "incoming_<id>"
     Then nats stream "ledger_<id>" receives each of 10 records at least once
-    And DESCRIBE EMITTER ledger_cache has status = WAITING
+    And DESCRIBE EMITTER ledger_cache has status = ERROR
     And nats stream "incoming_<id>" is not acknowledged beyond record 0
     When redis channel "ledger_<id>" recovers
     Then redis channel "ledger_<id>" receives each of 10 records at least once

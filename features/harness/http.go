@@ -3,6 +3,7 @@ package harness
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -53,15 +54,22 @@ func Exchange(ctx context.Context, w primitives.World, address string, r Request
 	if r.Body != "" || r.Method == http.MethodPost || r.Method == http.MethodPut {
 		fmt.Fprintf(&head, "Content-Length: %d\r\n", len(r.Body))
 	}
-	// A server may answer and close before it read the whole body: the answer is
-	// what counts then, so a failed write is reported only without one.
-	_, wrote := io.WriteString(conn, head.String()+"\r\n"+r.Body)
+	// A server may answer and close before it read the whole body, so the answer is
+	// awaited while the body is written, and a failed write is reported only without
+	// one.
+	var wrote error
+	written := primitives.NewEvent(w)
+	w.Tasks().Go("request", func() {
+		_, wrote = io.WriteString(conn, head.String()+"\r\n"+r.Body)
+		written.Set()
+	})
 	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.Method})
 	if err != nil {
-		if wrote != nil {
-			err = wrote
+		conn.Close()
+		if waiting := written.Wait(ctx); waiting != nil {
+			return nil, waiting
 		}
-		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, errors.Join(err, wrote))
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)

@@ -47,7 +47,7 @@ func Flags(set *flag.FlagSet) *Options {
 	set.Uint64Var(&o.Seed, "seed", 1, "base of the seeds")
 	set.StringVar(&o.Job, "job", "", "lines of required.txt that must hold")
 	set.StringVar(&o.Skips, "skips", "", "file that receives the table of skips")
-	set.StringVar(&o.Artifacts, "artifacts", "", "directory for what failed scenarios leave behind")
+	set.StringVar(&o.Artifacts, "keep", "", "directory for what failed scenarios leave behind")
 	return o
 }
 

@@ -37,9 +37,9 @@ func relaysTo(s *sim.Simulation, target *sim.Host, port uint16, answers func([]b
 	return harness.NewRelays(hop.World(), hop.Addr(), netip.AddrPortFrom(target.Addr(), port), answers)
 }
 
-// holdsFrame looks for a frame of the kind among the bytes of a chunk, which the
-// models write in whole frames.
-func holdsFrame(is func(kind byte) bool) func([]byte) bool {
+// holdsFrame looks for a frame among the bytes of a chunk, which the models write
+// in whole frames.
+func holdsFrame(is func(brokers.In) bool) func([]byte) bool {
 	return func(chunk []byte) bool {
 		frames := brokers.NewFrames(bytes.NewReader(chunk))
 		if frames.Fill() != nil {
@@ -50,7 +50,7 @@ func holdsFrame(is func(kind byte) bool) func([]byte) bool {
 			if !ok || err != nil {
 				return false
 			}
-			if is(frame.Kind) {
+			if is(frame) {
 				return true
 			}
 		}

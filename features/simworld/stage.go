@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plexus/engine/observe"
 	"plexus/features/harness"
 	"plexus/primitives"
 	"plexus/sim"
@@ -143,12 +144,25 @@ func (s *stage) keepArtifacts() {
 	os.MkdirAll(s.scenario.Folder, 0o755)
 	for _, n := range s.nodes {
 		os.WriteFile(filepath.Join(s.scenario.Folder, n.Name()+".log"), []byte(n.Logs()), 0o644)
+		os.WriteFile(filepath.Join(s.scenario.Folder, n.Name()+".metrics"), []byte(s.metricsPage(n)), 0o644)
 	}
 	summary := fmt.Sprintf("seed %d, strategy %v, digest %016x at %v\n", s.sim.Seed(), s.sim.Strategy(), s.sim.Digest(), s.sim.Elapsed())
 	for _, task := range s.sim.Live() {
 		summary += fmt.Sprintf("%+v\n", task)
 	}
 	os.WriteFile(filepath.Join(s.scenario.Folder, "simulation.txt"), []byte(summary), 0o644)
+}
+
+func (s *stage) metricsPage(n *node) (page string) {
+	if err := s.Do("metrics", func(context.Context) error {
+		if serving := n.cluster.Node(); serving != nil {
+			page = string(observe.AppendText(nil, serving.Samples()))
+		}
+		return nil
+	}); err != nil {
+		return err.Error()
+	}
+	return page
 }
 
 var _ harness.Stage = (*stage)(nil)

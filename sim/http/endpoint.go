@@ -20,6 +20,8 @@ const (
 	headTime = 10 * time.Second
 	readTime = 2 * time.Minute
 	idleTime = 90 * time.Second
+	// lastWordTime is what net/http leaves a peer to read the last answer.
+	lastWordTime = 500 * time.Millisecond
 )
 
 // EndpointServer serves HTTP endpoints on the simulated network.
@@ -91,9 +93,21 @@ func (s *EndpointServer) serve(ctx context.Context, conn primitives.Conn) {
 		conn.ReadBy(s.world.Clock().Now().Add(idleTime))
 		_, err := reader.Peek(1)
 		s.idle = slices.DeleteFunc(s.idle, func(o primitives.Conn) bool { return o == conn })
-		if err != nil || !s.exchange(ctx, conn, reader) {
+		if err != nil {
 			return
 		}
+		if !s.exchange(ctx, conn, reader) {
+			s.partFrom(ctx, conn)
+			return
+		}
+	}
+}
+
+// partFrom lets a peer that still sends read the answer: closing at once would
+// reset the connection and take the answer with it.
+func (s *EndpointServer) partFrom(ctx context.Context, conn primitives.Conn) {
+	if conn.CloseWrite() == nil {
+		_ = primitives.Sleep(ctx, s.world, lastWordTime) // cancelled: the connection is closed already
 	}
 }
 
@@ -103,7 +117,7 @@ func (s *EndpointServer) exchange(ctx context.Context, conn primitives.Conn, rea
 	conn.ReadBy(now.Add(headTime))
 	in, err := http.ReadRequest(reader)
 	if err != nil {
-		respond(conn, contract.EndpointAnswer{Status: http.StatusBadRequest, Body: "400 Bad Request"}, true)
+		_ = respond(conn, contract.EndpointAnswer{Status: http.StatusBadRequest, Body: "400 Bad Request"}, true) // the last word
 		return false
 	}
 	conn.ReadBy(now.Add(readTime))

@@ -1,5 +1,7 @@
 package nats
 
+import "plexus/sim/brokers"
+
 // IsAnswer reports whether a frame of the server answers an awaited publish. A
 // hop between client and server uses it to lose exactly that.
-func IsAnswer(kind byte) bool { return kind == frameAnswer }
+func IsAnswer(frame brokers.In) bool { return frame.Kind == frameAnswer }
