@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plexus/engine/catalog"
@@ -67,10 +68,7 @@ func (g *Group) writeFirst(ctx context.Context, id *controlpb.Identity) error {
 		return err
 	}
 	log.append(nil, hardState(firstSnapshot.Term, 0, firstSnapshot.Index))
-	if err := log.sync(); err != nil {
-		return err
-	}
-	if err := log.close(); err != nil {
+	if err := errors.Join(log.sync(), log.close()); err != nil {
 		return err
 	}
 	for _, dir := range []string{"consensus", ""} {

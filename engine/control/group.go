@@ -65,6 +65,9 @@ func Open(ctx context.Context, w primitives.World, s Settings) (*Group, error) {
 	}
 	g := &Group{world: w, settings: s, dir: dir, storage: raft.NewMemoryStorage()}
 	if err := g.open(ctx); err != nil {
+		if g.wal != nil {
+			err = errors.Join(err, g.wal.close())
+		}
 		return nil, errors.Join(err, dir.lock.Unlock())
 	}
 	g.inbox = primitives.NewQueue[event](w, inboxCapacity)
@@ -115,6 +118,7 @@ func (g *Group) recover() error {
 		g.world.Log().Warn("discarded an unfinished append at the end of the consensus log",
 			"file", log.torn.File, "offset", log.torn.Offset, "bytes", log.torn.Discarded)
 	}
+	g.wal = log.wal
 	if err := checkRecovered(g.dir.sub(logDir), snap, log); err != nil {
 		return err
 	}
@@ -128,7 +132,7 @@ func (g *Group) recover() error {
 	if err := g.storage.Append(log.entries); err != nil {
 		return fmt.Errorf("recover log: %w", err)
 	}
-	g.wal, g.voters, g.start = log.wal, snap.voters, snap.id
+	g.voters, g.start = snap.voters, snap.id
 	g.state.Store(snap.state)
 	g.status.Store(&Status{Snapshot: snap.id.Index})
 	return nil

@@ -365,7 +365,10 @@ func (r *reader) finish() (*recoveredLog, error) {
 	}
 	s.size = int64(len(r.content))
 	if r.ended {
-		return &r.log, w.open(r.sequence + 1)
+		if err := w.open(r.sequence + 1); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+		return &r.log, nil
 	}
 	file, err := r.files.Open(r.path(s))
 	if err != nil {

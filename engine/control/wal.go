@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 
@@ -84,7 +85,7 @@ func createWAL(files primitives.Files, dir string, identity walIdentity, last ui
 		return nil, fmt.Errorf("create log directory: %w", err)
 	}
 	if err := w.open(1); err != nil {
-		return nil, err
+		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
@@ -229,8 +230,8 @@ func (w *wal) rotate() error {
 	if err := w.sync(); err != nil {
 		return err
 	}
-	if err := w.file.Close(); err != nil {
-		return fmt.Errorf("close log segment %s: %w", w.current().name, err)
+	if err := w.close(); err != nil {
+		return err
 	}
 	return w.open(w.current().sequence + 1)
 }
@@ -263,4 +264,15 @@ func (w *wal) retained() (bytes int64) {
 	return bytes
 }
 
-func (w *wal) close() error { return w.file.Close() }
+// close gives the open segment up; closing twice is harmless.
+func (w *wal) close() error {
+	if w.file == nil {
+		return nil
+	}
+	file := w.file
+	w.file = nil
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("close log segment %s: %w", w.current().name, err)
+	}
+	return nil
+}

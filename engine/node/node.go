@@ -88,12 +88,13 @@ func (n *Node) Start(ctx context.Context) error {
 	// The node outlives the call that starts it.
 	n.tasks = primitives.NewGroup(context.Background(), n.world)
 	n.reports = newReports(n.world)
-	n.tasks.Go("reports", n.reports.run)
 	endpoints := n.newRuntime()
 	n.service = session.NewService(context.Background(), n.world, session.Deps{
 		Group: group, Runtime: n.runtime, Passwords: passwords,
 		Version: n.options.Version, ClientURL: n.listeners.ClientURL, Counts: n.metrics.command,
 	})
+	n.reports.tell = n.service.Notify
+	n.tasks.Go("reports", n.reports.run)
 	if err := n.listen(endpoints); err != nil {
 		return errors.Join(err, n.abort(ctx))
 	}

@@ -81,6 +81,8 @@ type session struct {
 	inFlight atomic.Int32
 	tx       *transaction // under lane
 	ended    *primitives.Event
+	notices  *primitives.Queue[*sessionpb.Notice]
+	skipped  atomic.Uint64 // notices that found no room
 
 	// subscriptions change under the service's lock.
 	subscriptions map[string]*subscription
@@ -108,7 +110,8 @@ func (s *Service) Open(ctx context.Context, user *catalog.User, r *sessionpb.Ope
 	}
 	x := &session{
 		id: primitives.NewUUIDv4(s.world.Entropy()).String(), user: user.Name,
-		lane: primitives.NewMutex(s.world), ended: primitives.NewEvent(s.world), subscriptions: map[string]*subscription{},
+		lane: primitives.NewMutex(s.world), ended: primitives.NewEvent(s.world),
+		notices: primitives.NewQueue[*sessionpb.Notice](s.world, noticesQueued), subscriptions: map[string]*subscription{},
 	}
 	if err := s.admit(ctx, x); err != nil {
 		return err
@@ -169,16 +172,41 @@ func (s *Service) events(ctx context.Context, x *session, follower *control.Foll
 		if _, known := s.deps.Group.State().User(x.user); !known {
 			return send(ending(sessionpb.Ending_USER_REMOVED))
 		}
-		fired, err := primitives.Select(ctx, s.world, follower.OnChange(), x.ended.OnSet(), s.stopping.OnSet())
+		var notice *sessionpb.Notice
+		fired, err := primitives.Select(ctx, s.world, follower.OnChange(), x.ended.OnSet(), s.stopping.OnSet(), x.notices.OnRecv(&notice))
 		switch {
 		case err != nil:
 			return err
+		case fired == 3:
+			if err := send(&sessionpb.Event{Body: &sessionpb.Event_Notice{Notice: notice}}); err != nil {
+				return err
+			}
 		case fired == 1:
 			return nil
 		case fired == 2:
 			return send(ending(sessionpb.Ending_SHUTTING_DOWN))
 		}
 	}
+}
+
+// Notify tells every session about something that happened beside its replies. A
+// session that does not keep up misses notices, and is told how many.
+func (s *Service) Notify(ctx context.Context, level, source, text string) error {
+	if err := s.lock.Lock(ctx); err != nil {
+		return err
+	}
+	defer s.lock.Unlock()
+	for _, id := range primitives.SortedKeys(s.sessions) {
+		x := s.sessions[id]
+		skipped := x.skipped.Load()
+		notice := &sessionpb.Notice{Level: level, Source: source, Text: text, SkippedBefore: skipped}
+		if x.notices.TrySend(notice) {
+			x.skipped.Add(-skipped)
+		} else {
+			x.skipped.Add(1)
+		}
+	}
+	return nil
 }
 
 func ending(reason sessionpb.Ending_Reason) *sessionpb.Event {
