@@ -186,11 +186,14 @@ var httpSteps = []httpStep{
 		})
 	}},
 	{"a refused connection and an unknown host are failures with their cause", func(s *httpSession) error {
-		for host, target := range map[string]any{"127.0.0.1:1": new(*dial.Error), "no.such.host.invalid.": new(*dns.LookupError)} {
+		for _, c := range []struct {
+			host   string
+			target any
+		}{{"127.0.0.1:1", new(*dial.Error)}, {"no.such.host.invalid.", new(*dns.LookupError)}} {
 			sink, err := connector.OpenSink(s.ctx, contract.SinkPlan{
 				Entity: vocab.SinkHTTPRequest,
 				Client: contract.Client{Name: "partner", Type: vocab.ClientHTTP, Config: []vocab.ConfigEntry{
-					{Key: "endpoint", Value: "http://" + host}, {Key: "timeout_ms", Value: "500"},
+					{Key: "endpoint", Value: "http://" + c.host}, {Key: "timeout_ms", Value: "500"},
 				}},
 			}, env(s.w, &s.events))
 			if err != nil {
@@ -200,8 +203,8 @@ var httpSteps = []httpStep{
 			if err := equal("publish", outcome(out), "delivered [] failed publish"); err != nil {
 				return err
 			}
-			if !errors.As(out.Failure.Err, target) {
-				return fmt.Errorf("%s: %w", host, out.Failure.Err)
+			if !errors.As(out.Failure.Err, c.target) {
+				return fmt.Errorf("%s: %w", c.host, out.Failure.Err)
 			}
 		}
 		return nil

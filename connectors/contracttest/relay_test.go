@@ -73,7 +73,7 @@ func (r *relay) open() int {
 func (r *relay) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range r.conns {
+	for c := range r.conns { //plexus:orderfree all are closed
 		c.Close()
 	}
 }

@@ -57,10 +57,10 @@ func realStage(t *testing.T) stage {
 func loopbackResolver(t *testing.T) dns.Options {
 	dir := t.TempDir()
 	options := dns.Options{ConfigFile: filepath.Join(dir, "resolv.conf"), HostsFile: filepath.Join(dir, "hosts")}
-	for name, text := range map[string]string{options.ConfigFile: "nameserver 127.0.0.1\n", options.HostsFile: "127.0.0.1 localhost\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	err := errors.Join(os.WriteFile(options.ConfigFile, []byte("nameserver 127.0.0.1\n"), 0o600),
+		os.WriteFile(options.HostsFile, []byte("127.0.0.1 localhost\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return options
 }

@@ -264,13 +264,13 @@ func readSettings(client ClientType, entries []ConfigEntry) (*settings, error) {
 	s := &settings{client: client, entries: entries}
 	for i, entry := range entries {
 		if !slices.ContainsFunc(client.ConfigKeys(), func(k ConfigKey) bool { return k.Name == entry.Key }) {
-			return nil, s.fail(entry.Key, "is not known"+s.knownKeys())
+			s.fail(entry.Key, "is not known"+s.knownKeys())
 		}
 		if slices.ContainsFunc(entries[:i], func(e ConfigEntry) bool { return e.Key == entry.Key }) {
-			return nil, s.fail(entry.Key, "is given twice")
+			s.fail(entry.Key, "is given twice")
 		}
 	}
-	return s, nil
+	return s, s.err
 }
 
 func (s *settings) knownKeys() string {
@@ -284,11 +284,10 @@ func (s *settings) knownKeys() string {
 	return text
 }
 
-func (s *settings) fail(key, expect string) error {
+func (s *settings) fail(key, expect string) {
 	if s.err == nil {
 		s.err = &ConfigError{Client: s.client, Key: key, Expect: expect}
 	}
-	return s.err
 }
 
 func (s *settings) get(key string) (string, bool) {

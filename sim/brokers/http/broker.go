@@ -96,7 +96,7 @@ func (b *Broker) main(ctx context.Context, w primitives.World) {
 			return nil
 		})
 	}
-	b.group.Wait(context.Background())
+	_ = b.group.Wait(context.Background()) // its tasks return no error
 }
 
 // requestBudget bounds a request that never completes.
@@ -137,7 +137,7 @@ func (b *Broker) serve(ctx context.Context, conn primitives.Conn, id uint32) {
 // abort closes a connection with a reset where the network offers it.
 func abort(conn primitives.Conn) {
 	if c, ok := conn.(interface{ SetLinger(int) error }); ok {
-		c.SetLinger(0)
+		_ = c.SetLinger(0) // a closed connection needs none
 	}
 	conn.Close()
 }

@@ -40,9 +40,9 @@ func (b *Broker) serve(conn primitives.Conn) {
 		s.close()
 		return nil
 	})
-	b.group.Go("nats writer", func(context.Context) error {
+	b.group.Go("nats writer", func(ctx context.Context) error {
 		for !s.closed {
-			if i, err := primitives.Select(context.Background(), b.world, s.end.OnSet(), s.wake.OnRaise()); i == 0 || err != nil {
+			if i, err := primitives.Select(ctx, b.world, s.end.OnSet(), s.wake.OnRaise()); i == 0 || err != nil {
 				break
 			}
 			s.flush()

@@ -132,7 +132,7 @@ func (b *Broker) main(ctx context.Context, w primitives.World) {
 		})
 	}
 	b.DropConnections()
-	b.group.Wait(context.Background())
+	_ = b.group.Wait(context.Background()) // its tasks return no error
 }
 
 func (s *session) close() {
