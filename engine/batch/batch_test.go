@@ -2,7 +2,9 @@ package batch
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -246,6 +248,28 @@ func TestPoolHandsBuffersOutAgain(t *testing.T) {
 		t.Error("shrinking moves")
 	}
 	p.Free(p.Allocate(0))
+}
+
+// TestPoolGivesEachBufferOnce lets tasks write their number into every buffer
+// they hold and look whether it stays.
+func TestPoolGivesEachBufferOnce(t *testing.T) {
+	p := new(Pool)
+	var tasks sync.WaitGroup
+	for id := range byte(4) {
+		tasks.Go(func() {
+			for i := range 20_000 {
+				a, b := p.Allocate(64+i%200), p.Allocate(64+i%100)
+				a[0], b[0] = id, id
+				runtime.Gosched()
+				if a[0] != id || b[0] != id {
+					t.Error("a buffer has two owners")
+				}
+				p.Free(a)
+				p.Free(b)
+			}
+		})
+	}
+	tasks.Wait()
 }
 
 func BenchmarkGather(b *testing.B) {
