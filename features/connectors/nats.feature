@@ -61,13 +61,15 @@ Feature: NATS streams confirm both ways, NATS subjects do not
     And nats stream "incoming_<id>" exists
     And nats stream "copied_<id>" exists
     And domain "shop_<id>" with the copy pipeline
+    And 1 records are produced to nats stream "incoming_<id>"
+    And nats stream "incoming_<id>" is acknowledged through record 1
     And nats stream "copied_<id>" hangs
     When 10 records are produced to nats stream "incoming_<id>"
     Then metric plexus_emitter_attempts_total{emitter="copies",outcome="retry"} on node-1 is at least 1
-    And nats stream "incoming_<id>" is not acknowledged beyond record 0
+    And nats stream "incoming_<id>" is not acknowledged beyond record 1
     When nats stream "copied_<id>" recovers
-    Then nats stream "copied_<id>" receives each of 10 records at least once
-    And nats stream "incoming_<id>" is acknowledged through record 10
+    Then nats stream "copied_<id>" receives each of 11 records at least once
+    And nats stream "incoming_<id>" is acknowledged through record 11
 
     Examples:
       | nodes |

@@ -33,7 +33,14 @@ Feature: The daemon refuses what it cannot run with and names it
     When node-1 stops gracefully
     And the data directory of node-1 is of a later version
     Then the command plexusd --data-dir <data of node-1> exits 1
-    And its error output contains "version"
+    And its error output contains "newer than this build"
+    And its error output contains "<data of node-1>"
+
+  Scenario: a data directory of another cluster
+    Given a cluster of 1 node
+    When node-1 stops gracefully
+    Then the command plexusd --data-dir <data of node-1> --cluster-id other exits 1
+    And its error output contains "node belongs to cluster 'default', not 'other'"
 
   Scenario: a log with a flipped bit
     Given a cluster of 1 node

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -130,49 +129,6 @@ func (n *node) Thaw(context.Context) error { return n.process.signal(syscall.SIG
 
 // Restart implements harness.Node: the same ports, the same directory.
 func (n *node) Restart(ctx context.Context) error { return n.run(ctx) }
-
-// DamageStorage implements harness.Node.
-func (n *node) DamageStorage(_ context.Context, damage harness.StorageDamage) error {
-	if n.Running() {
-		return fmt.Errorf("%s runs", n.name)
-	}
-	segment, err := n.newestSegment()
-	if err != nil {
-		return err
-	}
-	bytes, err := os.ReadFile(segment)
-	if err != nil {
-		return err
-	}
-	switch damage {
-	case harness.TornLog:
-		bytes = append(bytes, tornRecord...)
-	case harness.FlippedLog:
-		bytes[len(bytes)/2] ^= 0x10
-	default:
-		return fmt.Errorf("no way to do %s", damage)
-	}
-	return os.WriteFile(segment, bytes, 0o600)
-}
-
-// tornRecord claims a length that the file does not hold.
-var tornRecord = []byte{0x40, 0x01, 0x00, 0x00, 0xde, 0xad, 0xbe, 0xef, 0x01, 0x02, 0x03}
-
-func (n *node) newestSegment() (string, error) {
-	var segments []string
-	for _, pattern := range []string{"*.wal", "*/*.wal"} {
-		found, err := filepath.Glob(filepath.Join(n.dataDir(), pattern))
-		if err != nil {
-			return "", err
-		}
-		segments = append(segments, found...)
-	}
-	if len(segments) == 0 {
-		return "", fmt.Errorf("no consensus log below %s", n.dataDir())
-	}
-	slices.Sort(segments)
-	return segments[len(segments)-1], nil
-}
 
 // EndpointAddress implements harness.Node.
 func (n *node) EndpointAddress() string { return n.endpoint }
