@@ -441,6 +441,34 @@ var natsSteps = []natsStep{
 		}
 		return group.Wait(s.ctx)
 	}},
+	{"an unreachable server keeps its cause", func(s *natsSession) error {
+		return unreachable(func(host string) error {
+			client := contract.Client{Type: vocab.ClientNATS, Config: []vocab.ConfigEntry{{Key: "addr", Value: "nats://u:p@" + host}}}
+			src, err := s.connector.OpenSubject(s.ctx, contract.SourcePlan{Client: client}, 0, env(s.w, &s.events))
+			if err != nil {
+				return err
+			}
+			_, err = src.Resume(s.ctx)
+			return err
+		})
+	}},
+	{"the second server is tried after the first", func(s *natsSession) error {
+		client := contract.Client{Type: vocab.ClientNATS, Config: []vocab.ConfigEntry{{Key: "addr", Value: "nats://127.0.0.1:1," + s.server.addr()}}}
+		sink, err := s.connector.OpenSink(s.ctx, contract.SinkPlan{Client: client}, env(s.w, &s.events))
+		if err != nil {
+			return err
+		}
+		return sink.Close(s.ctx)
+	}},
+	{"cancellation ends a connect", func(s *natsSession) error {
+		ctx, cancel := primitives.WithCancel(s.ctx, s.w)
+		cancel()
+		_, err := s.connector.OpenSink(ctx, contract.SinkPlan{Client: s.client()}, env(s.w, &s.events))
+		if !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("connected: %w", err)
+		}
+		return nil
+	}},
 	{"a lost connection fails a publish and delivers nothing", func(s *natsSession) error {
 		s.server.stream(s.unique, 0, s.unique)
 		sink, err := s.awaited(s.unique, 10)

@@ -140,6 +140,24 @@ var redisSteps = []redisStep{
 		}
 		return errors.Join(equal("publish", outcome(sink.Publish(s.ctx, records("a"))), "delivered [1]"), sink.Close(s.ctx))
 	}},
+	{"an unreachable server keeps its cause", func(s *redisSession) error {
+		return unreachable(func(host string) error {
+			client := s.client(vocab.Pool{Max: 1})
+			client.Config = []vocab.ConfigEntry{{Key: "addr", Value: "redis://u:p@" + host}}
+			_, err := s.open(client, "ch")
+			return err
+		})
+	}},
+	{"cancellation ends a borrow that waits", func(s *redisSession) error {
+		client := s.client(vocab.Pool{Max: 1})
+		sink, err := s.open(client, "ch")
+		if err != nil {
+			return err
+		}
+		ctx, cancel := primitives.WithCancel(s.ctx, s.w)
+		cancel()
+		return errors.Join(equal("publish", outcome(sink.Publish(ctx, records("a"))), "delivered [] failed publish"), sink.Close(s.ctx))
+	}},
 	{"the last user closes the pool", func(s *redisSession) error {
 		sink, err := s.open(s.client(vocab.Pool{Min: 2, Max: 2}), "ch")
 		if err != nil {

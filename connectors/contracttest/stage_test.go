@@ -13,6 +13,7 @@ import (
 
 	"plexus/connectors/contract"
 	"plexus/primitives"
+	"plexus/primitives/dial"
 	"plexus/primitives/dns"
 	"plexus/real"
 	"plexus/sim"
@@ -77,6 +78,20 @@ func simStage(s *sim.Simulation) stage {
 		err := s.RunUntil(func() bool { return done }, stepBound)
 		return errors.Join(failure, err)
 	}}
+}
+
+// unreachable opens something on hosts that nobody answers for, and checks that
+// the cause is still there beneath whatever a driver made of it.
+func unreachable(open func(host string) error) error {
+	var lookup *dns.LookupError
+	if err := open("no.such.host.invalid."); !errors.As(err, &lookup) || lookup.Host != "no.such.host.invalid." {
+		return fmt.Errorf("unknown host: %w", err)
+	}
+	var refused *dial.Error
+	if err := open("127.0.0.1:1"); !errors.As(err, &refused) || len(refused.Attempts) != 1 {
+		return fmt.Errorf("refused connection: %w", err)
+	}
+	return nil
 }
 
 // events collects what a connector reports.
