@@ -58,7 +58,7 @@ func realStage(t *testing.T) stage {
 func loopbackResolver(t *testing.T) dns.Options {
 	dir := t.TempDir()
 	options := dns.Options{ConfigFile: filepath.Join(dir, "resolv.conf"), HostsFile: filepath.Join(dir, "hosts")}
-	err := errors.Join(os.WriteFile(options.ConfigFile, []byte("nameserver 127.0.0.1\n"), 0o600),
+	err := errors.Join(os.WriteFile(options.ConfigFile, []byte("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"), 0o600),
 		os.WriteFile(options.HostsFile, []byte("127.0.0.1 localhost\n"), 0o600))
 	if err != nil {
 		t.Fatal(err)
