@@ -83,7 +83,8 @@ type Domain struct {
 	installing *primitives.Mutex
 	revision   atomic.Pointer[decide.Revision]
 	drains     atomic.Int32 // drains in progress: every buffer is due
-	holds      int          // intake holds, under installing
+	sequence   atomic.Uint64
+	holds      int // intake holds, under installing
 
 	// These change under installing; tasks hold pointers, never the maps.
 	relays    map[string]*Relay
@@ -164,6 +165,10 @@ func (d *Domain) Deps() *Deps { return &d.deps }
 
 // Snapshot reads the domain clock for one unit of work.
 func (d *Domain) Snapshot() int64 { return d.clock.Snapshot() }
+
+// Sequence returns the next number of what the tap must tell apart: batches of
+// sources, payloads of emitters.
+func (d *Domain) Sequence() uint64 { return d.sequence.Add(1) }
 
 // Context is the scope of everything the domain runs.
 func (d *Domain) Context() context.Context { return d.group.Context() }

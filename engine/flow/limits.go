@@ -5,11 +5,6 @@ import "time"
 // Bounds of the data plane. They are properties of the engine, not of any
 // clause.
 const (
-	// groupRowsMax closes an ingest group: large enough to amortise a unit of
-	// work, small enough to keep a program's columns in cache.
-	groupRowsMax = 1024
-	// groupIdleMax closes a group that gets no further message.
-	groupIdleMax = 5 * time.Millisecond
 	// immediateWindow is FLUSH IMMEDIATE: near-simultaneous rows share a batch.
 	immediateWindow = 100 * time.Microsecond
 	// KeepaliveEvery is how often an owner refreshes the roots of rows it holds by

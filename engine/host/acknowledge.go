@@ -28,7 +28,7 @@ func (i *instance) acknowledgeBatch(ctx, turn context.Context, b contract.Batch)
 	load := i.g.intake.Load
 	load.Add(1)
 	defer load.Add(-1)
-	i.batches++
+	i.batch = i.g.d.Sequence()
 	positions := make([]contract.Position, len(b.Messages))
 	for n := range b.Messages {
 		positions[n] = b.Messages[n].Position
@@ -58,8 +58,8 @@ func (i *instance) acknowledgeBatch(ctx, turn context.Context, b contract.Batch)
 		return
 	}
 	i.g.positions[acknowledged].Add(len(positions))
-	i.g.emit(observe.Event{Kind: observe.PositionsAcked, ID: i.batches, Count: len(positions)})
-	i.g.emit(observe.Event{Kind: observe.SourceProgress, ID: i.batches})
+	i.g.emit(observe.Event{Kind: observe.PositionsAcked, ID: i.batch, Count: len(positions)})
+	i.g.emit(observe.Event{Kind: observe.SourceProgress, ID: i.batch})
 	i.retry.reset()
 	i.rejections, i.unconfirmed = 0, false
 	i.status.clear()
@@ -168,7 +168,7 @@ func (i *instance) await(ctx context.Context, r *result, positions []contract.Po
 func (i *instance) abandon(positions []contract.Position) {
 	positionsAbandoned.Hit()
 	i.g.positions[abandoned].Add(len(positions))
-	i.g.emit(observe.Event{Kind: observe.PositionsLeft, ID: i.batches, Count: len(positions)})
+	i.g.emit(observe.Event{Kind: observe.PositionsLeft, ID: i.batch, Count: len(positions)})
 	i.g.d.Report(i.g.self, &AbandonedError{len(positions)})
 }
 
@@ -181,7 +181,7 @@ func (i *instance) reject(ctx, turn context.Context, positions []contract.Positi
 	}
 	i.rejections++
 	i.g.positions[rejected].Add(len(positions))
-	i.g.emit(observe.Event{Kind: observe.PositionsRejected, ID: i.batches, Count: len(positions), Text: why.String()})
+	i.g.emit(observe.Event{Kind: observe.PositionsRejected, ID: i.batch, Count: len(positions), Text: why.String()})
 	if err := i.source.Reject(ctx, positions, contract.Refusal{Reason: why, Delay: delay}); err != nil && ctx.Err() == nil {
 		i.lost(ctx, err)
 		if i.stopped.Load() != nil {
@@ -248,7 +248,7 @@ func (i *instance) save(ctx context.Context, s contract.State) error {
 	}
 	i.g.saves[1].Add(1)
 	i.g.stateBytes.Set(int64(len(s.Bytes)))
-	i.g.emit(observe.Event{Kind: observe.StateSaved, ID: i.batches})
+	i.g.emit(observe.Event{Kind: observe.StateSaved, ID: i.batch})
 	return nil
 }
 

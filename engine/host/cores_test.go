@@ -92,7 +92,7 @@ func TestPacking(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		p := packing{page: encoder.NewPage()}
+		p := packing{page: encoder.NewPage(), next: func() uint64 { return 0 }}
 		if rapid.Bool().Draw(t, "batched") {
 			p.batch = &vocab.Batch{MaxMessages: uint64(rapid.IntRange(1, 5).Draw(t, "max")), MaxSize: vocab.Size{Bytes: uint64(rapid.IntRange(9, 60).Draw(t, "bytes"))}}
 		}

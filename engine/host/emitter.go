@@ -123,7 +123,7 @@ func (e *emitter) compile() error {
 		return fail("error route", err)
 	}
 	e.admission = a
-	e.packing.batch = e.plan.Batch
+	e.packing.batch, e.packing.next = e.plan.Batch, e.d.Sequence
 	if e.plan.Codec != nil {
 		encoder, err := codec.NewEncoder(e.plan.Codec)
 		if err != nil {

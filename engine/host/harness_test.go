@@ -107,7 +107,7 @@ func (w *world) main(ctx context.Context, node primitives.World) {
 	w.endpoints = NewEndpoints(node)
 	h := New(node, contract.Connectors{Sources: w.sources,
 		Sinks: w.sinks}, w, w.endpoints, "node-1")
-	d := flow.NewDomain(context.Background(), node, "d", flow.Deps{External: h, Metrics: w.metrics, Memory: w.mem,
+	d := flow.NewDomain(context.Background(), node, "d", flow.Deps{External: h, Metrics: w.metrics, Memory: w.mem, Tap: newOracle(func(what string) { w.t.Error(what) }),
 		Report: func(_ string, o observe.Endpoint, err error) { w.reports = append(w.reports, o.Name+": "+err.Error()) }})
 	if err := d.Install(context.Background(), &w.rev); err != nil {
 		w.t.Error(err)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -319,4 +320,69 @@ func TestMissingConnector(t *testing.T) {
 		t.Errorf("ingestor %+v", in)
 	}
 	w.stop()
+}
+
+// The domain changes under traffic and faults: what stays keeps its promise, and
+// nothing gets stuck.
+func TestInstallUnderTraffic(t *testing.T) {
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := newWorld(t, seed)
+			const total = 600
+			w.broker.publish(total)
+			faulty := true
+			chance := func(string) bool { return faulty && w.below(60) == 0 }
+			w.broker.chance = chance
+			w.dest.chance = func(kind string) bool { return kind != "refuse" && chance(kind) }
+			check := func() {
+				for id := range total {
+					if w.broker.acked[id] && !slices.Contains(w.dest.got["one"], id) {
+						t.Fatalf("position %d was acknowledged before the sink had it", id)
+					}
+				}
+			}
+			w.start(twoSinks(stream(20)))
+			w.until("the domain runs", func() bool { return w.d != nil })
+			for n := range 12 {
+				rev := twoSinks(stream(20))
+				rev.Domain, rev.Running, rev.Number = "d", true, uint64(n+2)
+				rev.Relays[0].CapacityBatches = 1 + w.below(3)
+				if w.below(2) == 0 {
+					rev.Emitters = rev.Emitters[:1]
+				}
+				rev.Emitters[0].Flush.Each = time.Duration(1+w.below(5)) * time.Millisecond
+				if w.below(2) == 0 {
+					rev.Relays = append(rev.Relays, decide.RelayPlan{Name: "next", Schema: reading, CapacityBatches: 1})
+					j := decide.JunctionPlan{Name: "j", Attached: w.below(2) == 0, Inputs: []decide.InputPlan{{Relay: "all"}}, Routes: []decide.RoutePlan{toRelay("next")}}
+					j.Routes[0].Flush = vocab.Flush{Each: time.Duration(1+w.below(100)) * time.Millisecond}
+					rev.Junctions = append(rev.Junctions, j)
+				}
+				switch w.below(6) {
+				case 0:
+					rev.Running = false
+				case 1:
+					rev.Ingestors[0].Source.Mode.Max = 7
+				}
+				installed := false
+				w.sim.Go("install", func() {
+					if err := w.d.Install(context.Background(), &rev); err != nil {
+						t.Error(err)
+					}
+					installed = true
+				})
+				w.until("the revision is installed", func() bool { check(); return installed })
+				w.pass(time.Duration(1+w.below(300)) * time.Millisecond)
+				check()
+			}
+			faulty = false
+			last := w.rev
+			w.sim.Go("install", func() {
+				if err := w.d.Install(context.Background(), &last); err != nil {
+					t.Error(err)
+				}
+			})
+			w.until("everything is acknowledged", func() bool { check(); return len(w.broker.acked) == total })
+			w.stop()
+		})
+	}
 }

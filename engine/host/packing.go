@@ -17,7 +17,7 @@ import (
 // prepared is one record or request as it is offered, every time (H3). Its rows
 // have equal headers.
 type prepared struct {
-	number  uint64 // of the emitter, for the tap
+	number  uint64 // for the tap
 	body    []byte
 	members []member
 }
@@ -53,7 +53,7 @@ func (p *prepared) request() request {
 type packing struct {
 	page  *codec.Page // nil WITHOUT BODY
 	batch *vocab.Batch
-	next  uint64
+	next  func() uint64 // numbers payloads
 
 	out     []prepared
 	members []member
@@ -80,8 +80,7 @@ func (p *packing) prepare(chunks []*chunk) []prepared {
 	}
 	from := 0
 	for i := range p.out {
-		p.next++
-		p.out[i].number = p.next
+		p.out[i].number = p.next()
 		if p.batch != nil { // the arena moved while it grew
 			p.out[i].body = p.arena[from:p.ends[i]:p.ends[i]]
 			from = p.ends[i]

@@ -41,8 +41,8 @@ type instance struct {
 	mu      *primitives.Mutex
 	filled  *primitives.Notice // the open group got its first message
 	quiesce quiesceBuffer
-	batches uint64
-	was     bool // ready before
+	batch   uint64 // number of the batch in hand, for the tap
+	was     bool   // ready before
 	// unconfirmed is the status of a failed confirmation, which only a later
 	// confirmation clears.
 	unconfirmed bool
