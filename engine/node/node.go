@@ -121,8 +121,8 @@ func (n *Node) newRuntime() *host.Endpoints {
 	if n.listeners.Endpoints != nil {
 		bound = endpoints
 	}
-	cursors := newPositions(n.world, n.group, state.NewCursors(n.world, n.settings.Control.Dir))
-	n.runtime.external = host.New(n.world, n.table, cursors, bound, n.group.Identity().NodeID)
+	n.runtime.positions = newPositions(n.world, n.group, state.NewCursors(n.world, n.settings.Control.Dir))
+	n.runtime.external = host.New(n.world, n.table, n.runtime.positions, bound, n.group.Identity().NodeID)
 	return endpoints
 }
 

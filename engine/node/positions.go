@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"plexus/connectors/contract"
 	"plexus/engine/catalog"
@@ -66,10 +67,42 @@ func (p *positions) incarnation(key state.Key) (state.Key, error) {
 	if !ok {
 		return key, fmt.Errorf("ingestor '%s' is gone", key.Ingestor)
 	}
-	// Neither name holds a '/', and a domain name holds no '.', so keys stay apart.
-	key.Domain = fmt.Sprintf("%s.%d", key.Domain, d.Positions)
-	key.Ingestor = fmt.Sprintf("%s.%d", key.Ingestor, m.Revision)
+	key.Domain, key.Ingestor = domainKey(d), ingestorKey(m)
 	return key, nil
+}
+
+// Neither name holds a '/', and a domain name holds no '.', so keys stay apart.
+func domainKey(d *catalog.Domain) string { return fmt.Sprintf("%s.%d", d.Name, d.Positions) }
+
+func ingestorKey(m *catalog.Model) string { return fmt.Sprintf("%s.%d", m.Name, m.Revision) }
+
+// sweep forgets the states of incarnations of a domain that execute no longer.
+func (p *positions) sweep(ctx context.Context, domain string) error {
+	committed := p.group.State()
+	current := ""
+	kept := map[string]bool{}
+	if d, ok := committed.Domain(domain); ok {
+		current = domainKey(d)
+	}
+	for m := range committed.Models(domain) {
+		if m.Kind == vocab.EntityIngestor {
+			kept[ingestorKey(m)] = true
+		}
+	}
+	keys, err := p.cursors.Domains()
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if name, _, _ := strings.Cut(key, "."); name != domain {
+			continue
+		}
+		keep := func(ingestor string) bool { return key == current && kept[ingestor] }
+		if err := p.cursors.Sweep(ctx, key, keep); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var _ host.Cursors = (*positions)(nil)

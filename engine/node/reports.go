@@ -87,6 +87,9 @@ func (r *runtime) tell(effects []catalog.ModelEffect) {
 		case e.Created:
 			verb = "created"
 		}
+		observe.Emit(r.node.options.Tap, observe.Event{
+			Kind: observe.DefinitionChanged, Domain: e.Domain, Name: e.Name, ID: e.Index, Row: int(e.Kind),
+		})
 		r.node.world.Log().Info(fmt.Sprintf("%s %s in domain '%s'", verb, e.Key, e.Domain))
 	}
 }

@@ -22,6 +22,7 @@ type runtime struct {
 	node      *Node
 	external  *host.Host
 	endpoints *host.Endpoints
+	positions *positions
 	memory    memory.Allocator
 
 	// What follows changes under lock; changed tells whoever waits for it.
@@ -176,19 +177,24 @@ func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error
 	if err != nil && ctx.Err() == nil {
 		r.node.world.Log().Error("domain not activated", "domain", d.name, "revision", revision, "error", err)
 	}
-	return firstError(err, r.update(ctx, func() {
+	updateErr := r.update(ctx, func() {
 		d.latest, d.failure = revision, err
 		if err == nil {
 			d.installed = revision
 		}
-	}))
+	})
+	if err == nil {
+		r.sweep(ctx, d.name)
+	}
+	return errors.Join(err, updateErr)
 }
 
-func firstError(a, b error) error {
-	if a != nil {
-		return a
+// sweep forgets what replaced sources had consumed. What it leaves costs room
+// only, so its failure changes nothing.
+func (r *runtime) sweep(ctx context.Context, domain string) {
+	if err := r.positions.sweep(ctx, domain); err != nil && ctx.Err() == nil {
+		r.node.world.Log().Warn("states of dropped sources remain", "domain", domain, "error", err)
 	}
-	return b
 }
 
 // remove ends a dropped domain.
@@ -198,6 +204,7 @@ func (r *runtime) remove(ctx context.Context, d *domain) error {
 	if err := d.flow.Stop(ctx, deadline); err != nil {
 		r.node.world.Log().Warn("dropped domain did not drain", "domain", d.name, "error", err)
 	}
+	r.sweep(ctx, d.name)
 	return r.update(ctx, func() {
 		if r.domains[d.name] == d {
 			delete(r.domains, d.name)

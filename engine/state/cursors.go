@@ -8,7 +8,9 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
+	"strings"
 
 	"plexus/connectors/contract"
 	"plexus/primitives"
@@ -112,6 +114,60 @@ func (c *Cursors) Delete(ctx context.Context, key Key) error {
 		return nil
 	}
 	return c.world.Files().SyncDir(c.directory(key))
+}
+
+// Sweep deletes the states under one domain key whose ingestor key is not kept.
+func (c *Cursors) Sweep(ctx context.Context, domain string, keep func(ingestor string) bool) error {
+	keys, err := c.keys(domain)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if keep(key.Ingestor) {
+			continue
+		}
+		if err := c.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Domains lists the domain keys that hold states.
+func (c *Cursors) Domains() (domains []string, err error) {
+	list, err := c.world.Files().List(c.dataDir + "/" + directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list states: %w", err)
+	}
+	for _, entry := range list {
+		domains = append(domains, entry.Name)
+	}
+	return domains, nil
+}
+
+// keys lists the keys of a domain, whatever slots they have.
+func (c *Cursors) keys(domain string) (keys []Key, err error) {
+	list, err := c.world.Files().List(c.directory(Key{Domain: domain}))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list states: %w", err)
+	}
+	for _, entry := range list {
+		stem, _, _ := strings.Cut(entry.Name[strings.LastIndexByte(entry.Name, '-')+1:], ".")
+		instance, err := strconv.Atoi(stem)
+		if dash := strings.LastIndexByte(entry.Name, '-'); err == nil && dash > 0 {
+			key := Key{Domain: domain, Ingestor: entry.Name[:dash], Instance: instance}
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, nil
 }
 
 // last returns what is known of the slots, reading them if nothing is.

@@ -50,7 +50,7 @@ func crashOnce(t *testing.T, seed uint64) {
 	})
 	s.RunUntil(func() bool { return confirmed >= int(seed%7) }, time.Minute)
 	h.Crash()
-	s.Do("check", func() {
+	err := s.Do("check", func() {
 		got, found, err := NewCursors(h.World(), "data").Load(context.Background(), testKey)
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -59,6 +59,9 @@ func crashOnce(t *testing.T, seed uint64) {
 			t.Errorf("seed %d: loaded %d, confirmed %d, begun %d", seed, n, confirmed, begun)
 		}
 	}, time.Minute)
+	if err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+	}
 }
 
 func TestCursorsNameDamage(t *testing.T) {
@@ -94,4 +97,35 @@ func TestCursorsNameDamage(t *testing.T) {
 			t.Errorf("after delete: %v %v", found, err)
 		}
 	}, time.Minute)
+}
+
+func TestSweepDeletesWhatIsNotKept(t *testing.T) {
+	s := sim.New(sim.Options{Seed: 1})
+	defer s.Close()
+	h := s.Host("node-1")
+	ctx := context.Background()
+	err := s.Do("sweep", func() {
+		c := NewCursors(h.World(), "data")
+		keys := []Key{{"d", "a-b", 0}, {"d", "a-b", 1}, {"d", "gone", 0}, {"other", "gone", 0}}
+		for _, key := range keys {
+			if err := c.Save(ctx, key, testState(1)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := c.Sweep(ctx, "d", func(ingestor string) bool { return ingestor == "a-b" }); err != nil {
+			t.Error(err)
+		}
+		for _, key := range keys {
+			_, found, err := NewCursors(h.World(), "data").Load(ctx, key)
+			if want := key.Ingestor == "a-b" || key.Domain == "other"; err != nil || found != want {
+				t.Errorf("%v: found %t, %v", key, found, err)
+			}
+		}
+		if domains, err := c.Domains(); err != nil || len(domains) != 2 {
+			t.Errorf("domains %v %v", domains, err)
+		}
+	}, time.Minute)
+	if err != nil {
+		t.Error(err)
+	}
 }
