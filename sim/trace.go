@@ -119,8 +119,12 @@ func (t *trace) init(o *Options) {
 	t.breakAt = o.BreakAt
 }
 
-// record folds one decision into the digest.
+// record folds one decision into the digest. After a failure nothing is decided
+// any more: what a task still does in its turn tells nothing.
 func (s *Simulation) record(kind Kind, task uint32, a, b uint64) {
+	if s.failure != nil {
+		return
+	}
 	t := &s.trace
 	h := t.digest ^ (uint64(kind) | uint64(task)<<8)
 	h = bits.RotateLeft64(h*0x9E3779B97F4A7C15, 31) ^ a

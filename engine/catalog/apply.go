@@ -29,7 +29,8 @@ type Effects struct {
 type ModelEffect struct {
 	Domain string
 	Key
-	Created, Dropped bool // both: it was replaced
+	Created, Dropped bool   // both: it was replaced
+	Index            uint64 // of the command
 }
 
 // Add joins two sets of effects.
@@ -124,7 +125,9 @@ func (t *transition) effects() Effects {
 		keys = mapOrdered(t.models)
 	}
 	for _, key := range keys {
-		e.Models = append(e.Models, t.models[key])
+		effect := t.models[key]
+		effect.Index = t.index
+		e.Models = append(e.Models, effect)
 	}
 	return e
 }

@@ -28,6 +28,7 @@ const (
 	PayloadDropped                         // ID: payload: released by teardown
 	DomainQuiet                            // ID: flush generation
 	RevisionInstalled                      // ID: revision number
+	DefinitionChanged                      // ID: index of the command, Row: number of the kind
 )
 
 // Event is one observation. Names are definitions' names; no field holds a

@@ -75,7 +75,7 @@ func (p *pipeline) process(w primitives.World) cluster.Process {
 	boundary := oracle.NewBoundary(p.sim.Fail, p.deliveries, workload.OrderNumber)
 	return cluster.Process{
 		Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))),
-		Tap:        oracle.Taps{oracle.NewRoots(p.sim.Fail), oracle.NewRelays(p.sim.Fail, capacities), boundary},
+		Tap:        oracle.Taps{oracle.NewRoots(p.sim.Fail), oracle.NewRelays(p.sim.Fail, capacities), oracle.NewDefinitions(p.sim.Fail), boundary},
 	}
 }
 
