@@ -32,6 +32,8 @@ const (
 	seedsEndless  = 1 << 30
 	shrinkSeconds = 30 * time.Second
 	brokenMax     = 3
+	// twiceEvery is how many seeds share one that is run twice and compared.
+	twiceEvery = 50
 )
 
 func (k *campaignCommand) Run(c *console) error {
@@ -68,15 +70,15 @@ func (k *campaignCommand) Run(c *console) error {
 	return nil
 }
 
-// worse lets a violated invariant win over a failure of the harness.
+// worse lets a violated invariant win over different runs, and those over a
+// failure of the harness.
 func worse(a, b int) int {
-	switch {
-	case a == exitViolated || b == exitViolated:
-		return exitViolated
-	case a != exitClean:
-		return a
+	for _, code := range []int{exitViolated, exitNondeterministic} {
+		if a == code || b == code {
+			return code
+		}
 	}
-	return b
+	return max(a, b)
 }
 
 // workerCommandLine starts this program as a worker.
@@ -103,7 +105,7 @@ func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string)
 		workers = runtime.NumCPU()
 	}
 	job := k.job(sc.Name, k.First, count)
-	job.Guard = k.Guard
+	job.Guard, job.Twice = k.Guard, twiceEvery
 	sum := campaign.NewSummary(sc.Name)
 	start := time.Now()
 	seen := map[string]bool{}
@@ -115,6 +117,10 @@ func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string)
 			c.printf("BROKEN %s seed=%d build=%s\n     plexus-sim run --scenario %s --seed %d\n%s\n",
 				sc.Name, o.Seed, campaign.Build(), sc.Name, o.Seed, o.Broken)
 			return sum.Broken < brokenMax && !spent()
+		case o.Differs():
+			c.printf("NOT DETERMINISTIC %s seed=%d build=%s: digests %016x and %016x\n     plexus-sim check --scenario %s --first %d --seeds 1\n",
+				sc.Name, o.Seed, campaign.Build(), o.Digest, o.Again, sc.Name, o.Seed)
+			return k.KeepGoing && !spent()
 		case o.Failure != nil && !seen[o.Failure.Class()]:
 			seen[o.Failure.Class()] = true
 			failures = append(failures, o)
@@ -135,6 +141,8 @@ func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string)
 	switch {
 	case sum.Failed > 0:
 		return sum, exitViolated, nil
+	case sum.Unequal > 0:
+		return sum, exitNondeterministic, nil
 	case sum.Broken > 0 || len(sum.Silent()) > 0:
 		return sum, exitHarness, nil
 	}

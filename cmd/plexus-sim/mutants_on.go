@@ -36,7 +36,7 @@ func (m *mutantsCommand) Run(c *console) error {
 				break
 			}
 			job := m.job(sc.Name, 0, m.Seeds)
-			job.Planted = string(defect)
+			job.Planted, job.Twice = string(defect), 1
 			co := &campaign.Coordinator{Command: worker, Workers: runtime.NumCPU()}
 			err := co.Run(job, func(o campaign.Outcome) bool {
 				if o.Broken != "" {
@@ -46,6 +46,10 @@ func (m *mutantsCommand) Run(c *console) error {
 				if o.Failure != nil {
 					found = true
 					c.printf("%-24s found by %s seed %d: %s\n", defect, sc.Name, o.Seed, o.Failure)
+				}
+				if o.Differs() && !found {
+					found = true
+					c.printf("%-24s found by %s seed %d: two runs of one seed differ\n", defect, sc.Name, o.Seed)
 				}
 				return !found
 			})

@@ -69,12 +69,13 @@ func Execute(sc Scenario, spec Spec, watch Watch) Result {
 	spec.Strategy = s.Strategy()
 	r := &Run{Sim: s, Nodes: spec.Nodes, Horizon: spec.Horizon}
 	out := Result{Asked: asked, Fired: map[fault.Class]int{}, Hits: map[string]uint64{}}
-	if sc.Setup(r); s.Failed() == nil {
-		setting := r.setting(spec)
-		if spec.Plan == nil {
-			plan, profile := fault.Draw(setting)
-			spec.Plan, spec.Profile = &plan, profile
-		}
+	sc.Setup(r)
+	setting := r.setting(spec)
+	if spec.Plan == nil {
+		plan, profile := fault.Draw(setting)
+		spec.Plan, spec.Profile = &plan, profile
+	}
+	if s.Failed() == nil {
 		c := fault.Start(s, *spec.Plan, r.targets, r.injectors...)
 		r.phases(c, cmp.Or(sc.Quiet, QuietDefault))
 		out.Fired = c.Fired()

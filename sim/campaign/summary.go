@@ -13,6 +13,7 @@ type Summary struct {
 	Seeds    int                 `json:"seeds"`
 	Failed   int                 `json:"failed"`
 	Broken   int                 `json:"broken"`
+	Unequal  int                 `json:"unequal"` // seeds that gave two different runs
 	Virtual  time.Duration       `json:"virtual"`
 	Steps    uint64              `json:"steps"`
 	Profiles map[string]int      `json:"profiles"`
@@ -36,6 +37,9 @@ func (s *Summary) Add(o Outcome) {
 	if o.Broken != "" {
 		s.Broken++
 		return
+	}
+	if o.Differs() {
+		s.Unequal++
 	}
 	s.Virtual += o.Virtual
 	s.Steps += o.Steps

@@ -21,6 +21,7 @@ type Job struct {
 	Without  []fault.Class `json:"without,omitempty"`
 	Planted  string        `json:"planted,omitempty"` // a defect to switch on, in builds that have them
 	Guard    bool          `json:"guard,omitempty"`
+	Twice    uint64        `json:"twice,omitempty"` // run every nth seed twice and compare; 0: none
 	First    uint64        `json:"first"`
 	Count    int           `json:"count"`
 }
@@ -44,6 +45,7 @@ type Outcome struct {
 	Profile  fault.Profile       `json:"profile"`
 	Strategy string              `json:"strategy"`
 	Digest   uint64              `json:"digest"`
+	Again    uint64              `json:"again,omitempty"` // the digest of a second run, if there was one
 	Events   uint64              `json:"events"`
 	Steps    uint64              `json:"steps"`
 	Virtual  time.Duration       `json:"virtual"`
@@ -54,6 +56,9 @@ type Outcome struct {
 	Hits     map[string]uint64   `json:"hits,omitempty"`
 	Broken   string              `json:"broken,omitempty"` // the worker could not run it
 }
+
+// Differs reports that two runs of the seed were not equal.
+func (o *Outcome) Differs() bool { return o.Again != 0 && o.Again != o.Digest }
 
 func outcome(r Result) Outcome {
 	o := Outcome{
@@ -96,6 +101,9 @@ func Work(all []Scenario, in io.Reader, out io.Writer) error {
 				o.Broken = bad.Error()
 			default:
 				o = outcome(Execute(sc, spec, Watch{Guard: j.Guard}))
+				if j.Twice > 0 && seed%j.Twice == 0 {
+					o.Again = Execute(sc, spec, Watch{Guard: j.Guard}).Digest
+				}
 			}
 			if err := answers.Encode(o); err != nil {
 				return fmt.Errorf("%w: write outcome: %w", ErrWorker, err)
