@@ -35,20 +35,43 @@ func crashOnce(t *testing.T, seed uint64) {
 	defer s.Close()
 	h := s.Host("node-1")
 	confirmed, begun := 0, 0
-	h.Start("saver", func(ctx context.Context, w primitives.World) {
+	save := func(ctx context.Context, w primitives.World) {
 		if err := errors.Join(w.Files().MkdirAll("data"), w.Files().SyncDir(".")); err != nil {
 			t.Error(err)
 		}
 		c := NewCursors(w, "data")
-		for n := 1; n < 200; n++ {
+		found, _, err := c.Load(ctx, testKey)
+		if err != nil {
+			t.Error(err)
+		}
+		for n := number(found) + 1; n < 400; n++ {
 			begun = n
 			if err := c.Save(ctx, testKey, testState(n)); err != nil {
 				return
 			}
 			confirmed = n
+			if err := primitives.Sleep(ctx, w, time.Millisecond); err != nil {
+				return
+			}
 		}
-	})
-	s.RunUntil(func() bool { return confirmed >= int(seed%7) }, time.Minute)
+	}
+	h.Start("saver", save)
+	until := func(n int) {
+		if err := s.RunUntil(func() bool { return confirmed >= n }, time.Minute); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	until(int(seed % 7))
+	if seed%3 == 0 && confirmed > 0 {
+		// A save whose synchronisation fails, a new process, and more saves on what
+		// it found in the machine's cache.
+		h.Disk().FailSyncs(1)
+		s.Run(time.Second)
+		h.Kill()
+		from := confirmed
+		h.Start("saver", save)
+		until(from + 1)
+	}
 	h.Crash()
 	err := s.Do("check", func() {
 		got, found, err := NewCursors(h.World(), "data").Load(context.Background(), testKey)
