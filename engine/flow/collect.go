@@ -10,22 +10,23 @@ import (
 // FOR). It belongs to the emitter's task.
 type Collected struct {
 	d      *Domain
+	drain  *Drain
 	Relay  string
 	buffer buffer
 }
 
 // Collect returns an empty collector for a relay.
-func (d *Domain) Collect(relay string, plan *decide.CollectPlan) *Collected {
-	return &Collected{d: d, Relay: relay, buffer: buffer{flush: collectBoundary(plan)}}
+func (d *Domain) Collect(relay string, plan *decide.CollectPlan, drain *Drain) *Collected {
+	return &Collected{d: d, drain: drain, Relay: relay, buffer: buffer{flush: collectBoundary(plan)}}
 }
 
 // Add takes a batch over.
 func (c *Collected) Add(b *Carrier) { c.buffer.append(b, c.d.now()) }
 
-// Due returns when the set is released: at once while the domain drains, Never
+// Due returns when the set is released: at once while the emitter drains, Never
 // while it is empty.
 func (c *Collected) Due() primitives.Instant {
-	if !c.buffer.empty() && c.d.draining() {
+	if !c.buffer.empty() && c.drain.On() {
 		return c.buffer.since
 	}
 	return c.buffer.due()

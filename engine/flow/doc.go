@@ -18,6 +18,8 @@
 //	F4  Work in hand is counted at its destination before it leaves its source, so
 //	    a drain may see too much and never too little.
 //	F5  Every owner that ends resolves the shares it holds; none is forgotten.
+//	    A swap pauses the relays that feed what it exchanges, so their buffered
+//	    batches wait for the new consumers instead of missing both.
 //	F6  A failing error record never makes another error record.
 //
 // It imports decide, expr, codec, batch, ack, clock and observe. It never imports

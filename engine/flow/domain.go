@@ -62,10 +62,11 @@ type EmitterHost interface {
 
 // Feed is where an emitter takes its batches.
 type Feed struct {
-	Plan *decide.EmitterPlan
-	Lane *Lane
-	Load *Load // batches in the lane and rows in the buffer, counted by the host
-	Wake *primitives.Notice
+	Plan  *decide.EmitterPlan
+	Lane  *Lane
+	Load  *Load // batches in the lane and rows in the buffer, counted by the host
+	Wake  *primitives.Notice
+	Drain *Drain
 }
 
 // Domain executes one domain on one node.
@@ -182,11 +183,6 @@ func (d *Domain) Report(operator observe.Endpoint, err error) {
 		d.deps.Report(d.name, operator, err)
 	}
 }
-
-// Draining reports whether everything buffered is due at once.
-func (d *Domain) Draining() bool { return d.drains.Load() > 0 }
-
-func (d *Domain) draining() bool { return d.Draining() }
 
 func (d *Domain) now() primitives.Instant { return d.world.Clock().Now() }
 

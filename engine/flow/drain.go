@@ -2,11 +2,22 @@ package flow
 
 import (
 	"context"
+	"sync/atomic"
 
 	"plexus/engine/decide"
 	"plexus/engine/observe"
 	"plexus/primitives"
 )
+
+// Drain says that an operator flushes whatever it holds at once: because the
+// whole domain drains, or because the operator is about to go away.
+type Drain struct {
+	d   *Domain
+	own atomic.Bool
+}
+
+// On reports whether everything buffered is due.
+func (f *Drain) On() bool { return f.d.drains.Load() > 0 || f.own.Load() }
 
 // Quiesce holds the intake of the domain under each source's ON QUIESCE body,
 // makes everything buffered due, and returns once nothing is unfinished. The
@@ -39,7 +50,7 @@ func (d *Domain) quiesce(ctx context.Context, deadline primitives.Instant) (rele
 	}
 	d.nudge()
 	for generation := uint64(1); ; generation++ {
-		if err := d.awaitSettled(ctx, deadline); err != nil {
+		if err := d.await(ctx, deadline, func() bool { return d.Counts().none() }); err != nil {
 			release()
 			return nil, err
 		}
@@ -55,14 +66,14 @@ func (d *Domain) quiesce(ctx context.Context, deadline primitives.Instant) (rele
 	}
 }
 
-// awaitSettled waits until nothing is counted.
-func (d *Domain) awaitSettled(ctx context.Context, deadline primitives.Instant) error {
-	for !d.Counts().none() {
+// await waits until what the condition counts is zero.
+func (d *Domain) await(ctx context.Context, deadline primitives.Instant, settled func() bool) error {
+	for !settled() {
 		fired, err := primitives.Select(ctx, d.world, d.settled.OnRaise(), primitives.AtCase(d.world, deadline))
 		if err != nil {
 			return err
 		}
-		if fired == 1 && !d.Counts().none() {
+		if fired == 1 && !settled() {
 			return &DrainError{d.Counts()}
 		}
 	}
@@ -158,7 +169,7 @@ func (d *Domain) wind(ctx context.Context, deadline primitives.Instant) error {
 		junctionsGone: primitives.SortedKeys(d.junctions),
 		emittersGone:  primitives.SortedKeys(d.emitters),
 		relaysGone:    primitives.SortedKeys(d.relays),
-	}, deadline)
+	}, deadline, err != nil)
 	d.publishViews()
 	return err
 }

@@ -17,7 +17,6 @@ var (
 
 // Reasons of shares that this package fails.
 var (
-	reasonSwapped   = ack.Reason{Class: ack.ClassDispatch, Text: "relay swapped"}
 	reasonGone      = ack.Reason{Class: ack.ClassDispatch, Text: "consumer is gone"}
 	reasonWithdrawn = ack.Reason{Class: ack.ClassDispatch, Text: "dispatch cancelled"}
 	reasonStopped   = ack.Reason{Class: ack.ClassTeardown, Text: "stopped before the row was finished"}

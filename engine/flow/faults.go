@@ -67,6 +67,7 @@ type MessageErrors struct {
 	d        *Domain
 	operator observe.Endpoint
 	load     *Load
+	drain    *Drain
 
 	plan      *decide.MessageErrorPlan
 	construct *expr.Construction // ErrorSendTo
@@ -82,8 +83,8 @@ var policyNames = [...]string{decide.ErrorIgnore: "ignore", decide.ErrorLog: "lo
 // where nothing is constructed. Batches of failed rows are dispatched under the
 // flush policy of the route.
 func (d *Domain) NewMessageErrors(operator observe.Endpoint, plan *decide.MessageErrorPlan, output *vocab.Schema, flush vocab.Flush,
-	wake *primitives.Notice, load *Load) (*MessageErrors, error) {
-	m := &MessageErrors{d: d, operator: operator, load: load}
+	wake *primitives.Notice, load *Load, drain *Drain) (*MessageErrors, error) {
+	m := &MessageErrors{d: d, operator: operator, load: load, drain: drain}
 	if err := m.update(plan, output, flush); err != nil {
 		return nil, err
 	}
@@ -272,7 +273,7 @@ func (m *MessageErrors) Due() primitives.Instant {
 }
 
 func (m *MessageErrors) due() primitives.Instant {
-	if !m.buffer.empty() && m.d.draining() {
+	if !m.buffer.empty() && m.drain.On() {
 		return m.buffer.since
 	}
 	return m.buffer.due()

@@ -231,15 +231,22 @@ func TestInstallKeepsWhatDidNotChange(t *testing.T) {
 		if len(got["e"]) != 0 {
 			t.Errorf("flushed early: %v", got)
 		}
-		w.install(rev(100, false, 4)) // removes a consumer: the drain flushes
-		if !slices.Equal(got["e"], []int64{1, 2, 60}) || !slices.Equal(got["second"], []int64{1, 2, 60}) {
+		w.install(rev(100, false, 4)) // removes a consumer that holds nothing
+		if len(got["e"]) != 0 {
+			t.Errorf("the drain of another consumer flushed: %v", got)
+		}
+		if w.d.emitters["e"] != first {
+			t.Error("an unchanged emitter was replaced")
+		}
+		next := rev(100, false, 4)
+		next.Junctions = nil
+		w.install(next) // removes the junction: its drain flushes
+		_ = primitives.Sleep(ctx, w.d.world, time.Millisecond)
+		if !slices.Equal(got["e"], []int64{1, 2, 60}) || got["second"] != nil {
 			t.Errorf("got %v", got)
 		}
 		if a.outcomes[0].Failed || b.outcomes[0].Failed {
 			t.Errorf("outcomes %v %v", a, b)
-		}
-		if w.d.emitters["e"] != first {
-			t.Error("an unchanged emitter was replaced")
 		}
 		if err := w.stop(time.Second); err != nil {
 			t.Error(err)
@@ -399,6 +406,60 @@ func TestNoAcknowledgedLoss(t *testing.T) {
 			}
 			if seed%2 == 0 && acked == 0 {
 				t.Error("nothing was acknowledged")
+			}
+		})
+	}
+}
+
+// A consumer that is stuck holds up neither the removal nor the replacement of
+// its siblings, and cannot be removed itself.
+func TestChangeBesideAStuckConsumer(t *testing.T) {
+	for seed := range uint64(10) {
+		w := newSim(t, seed)
+		var got []int64
+		w.behave = func(ctx context.Context, node primitives.World, name string, c *Carrier) {
+			if name == "stuck" {
+				_ = primitives.SleepUntil(ctx, node, primitives.Never)
+				c.Fail(node.Clock().Now(), ack.Dropped)
+				return
+			}
+			got = append(got, values(c)...)
+			c.Acks.OK(node.Clock().Now())
+			c.Release()
+		}
+		w.run(func(ctx context.Context) {
+			w.d.deps.DrainTimeout = time.Second
+			rev := func(action decide.ErrorAction, emitters ...string) decide.Revision {
+				r := decide.Revision{Domain: "d", Running: true,
+					Relays: []decide.RelayPlan{relay("all", 8)}, Ingestors: []decide.IngestorPlan{ingestorPlan(to("all", immediate, nil))}}
+				for _, name := range emitters {
+					r.Emitters = append(r.Emitters, emitterPlan(name, true, "all"))
+				}
+				r.Emitters[0].OnError.Action = action
+				return r
+			}
+			first := rev(decide.ErrorIgnore, "fine", "stuck")
+			w.install(first)
+			for i := range int64(6) { // one worked on, one in the lane, the rest in the relay
+				w.push(ctx, false, i)
+				_ = primitives.Sleep(ctx, w.d.world, time.Millisecond)
+			}
+			w.install(rev(decide.ErrorLog, "fine", "stuck")) // replaces the healthy one
+			gone := rev(decide.ErrorIgnore, "fine")
+			if err := w.d.Install(ctx, &gone); err == nil || !strings.Contains(err.Error(), "rows in emitters") {
+				t.Errorf("removal of the stuck consumer: %v", err)
+			}
+			w.push(ctx, false, 6)
+			_ = primitives.Sleep(ctx, w.d.world, time.Millisecond)
+			stuck := rev(decide.ErrorIgnore, "stuck")
+			w.install(stuck)
+			if err := w.stop(time.Second); err == nil {
+				t.Error("the stop claimed to have drained")
+			}
+			// The stuck consumer takes one batch and leaves one in its lane: the third
+			// is handed to the healthy one only.
+			if !slices.Equal(got, []int64{0, 1, 2}) {
+				t.Errorf("got %v", got)
 			}
 		})
 	}

@@ -30,6 +30,7 @@ type processor struct {
 	commands *primitives.Queue[func()]
 	wake     *primitives.Notice
 	load     *Load
+	drain    *Drain
 	task     *Task
 
 	// What follows belongs to the task.
@@ -229,9 +230,9 @@ func (p *processor) buffers(f func(b *buffer, o *outlet)) {
 	}
 }
 
-// dueAt is when the buffer flushes: at once while the domain drains.
+// dueAt is when the buffer flushes: at once while it is to drain.
 func (p *processor) dueAt(b *buffer) primitives.Instant {
-	if !b.empty() && p.d.draining() {
+	if !b.empty() && p.drain.On() {
 		return b.since
 	}
 	return b.due()

@@ -98,7 +98,7 @@ func (p *processor) attach(prog *program) error {
 			return fmt.Errorf("route of %s: %w: %s", p.self.Name, ErrNoRelay, rp.plan.To)
 		}
 		edge := p.d.edge(p.self, "sent", rp.plan.To, observe.Endpoint{Kind: "relay", Name: rp.plan.To})
-		errs, err := p.d.NewMessageErrors(p.self, &rp.plan.OnError, rp.plan.Construct.Output, rp.plan.Flush, p.wake, p.load)
+		errs, err := p.d.NewMessageErrors(p.self, &rp.plan.OnError, rp.plan.Construct.Output, rp.plan.Flush, p.wake, p.load, p.drain)
 		if err != nil {
 			return err
 		}

@@ -28,9 +28,10 @@ type change struct {
 
 // Install makes the revision what the domain executes. Operators that did not
 // change keep running; programs that changed are exchanged between units of
-// work; whatever goes away or is replaced is drained first. A drain that does
-// not finish changes nothing and is a *DrainError, except for a revision that
-// stops the domain: that one drops what is left when its time is up.
+// work; whatever goes away or is replaced is drained first, and only that. A
+// drain that does not finish changes nothing and is a *DrainError, except for a
+// revision that stops the domain: that one drops what is left when its time is
+// up.
 func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 	if err := d.installing.Lock(ctx); err != nil {
 		return err
@@ -41,17 +42,23 @@ func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 		return err
 	}
 	deadline := d.now().Add(d.deps.DrainTimeout)
-	if len(c.relaysGone)+len(c.junctionsGone)+len(c.emittersGone) > 0 {
-		release, err := d.quiesce(ctx, deadline)
-		if err != nil && (next.Running || !errors.As(err, new(*DrainError))) {
+	abandon := false
+	if next.Running {
+		release, err := d.settle(ctx, c, deadline)
+		if err != nil {
 			return err
 		}
+		defer release()
+	} else {
+		release, err := d.quiesce(ctx, deadline)
 		if err == nil {
 			defer release()
+		} else if abandon = errors.As(err, new(*DrainError)); !abandon {
+			return err
 		}
 	}
 	defer d.publishViews() // also what an interrupted installation has changed
-	d.retire(ctx, c, deadline)
+	d.retire(ctx, c, deadline, abandon)
 	if err := d.activate(ctx, c); err != nil {
 		return err
 	}
@@ -167,30 +174,36 @@ func sameEmitter(a, b *decide.EmitterPlan) bool {
 	return reflect.DeepEqual(&left, &right)
 }
 
-// retire ends what goes away, sources first and relays last.
-func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Instant) {
+// retire ends what goes away, sources first and relays last. With abandon, work
+// is still on its way: no relay starts a fan-out meanwhile, because one whose
+// consumers went away would finish its rows, and what it holds is failed.
+func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Instant, abandon bool) {
+	if abandon {
+		for _, name := range primitives.SortedKeys(d.relays) {
+			r := d.relays[name]
+			r.pause()
+			defer func() {
+				r.purge()
+				r.resume()
+			}()
+		}
+	}
 	for _, name := range c.ingestorsGone {
 		in := d.ingestors[name]
 		in.host.Stop(ctx, deadline)
 		in.processor.task.Stop()
 		delete(d.ingestors, name)
 	}
-	// Every mouth closes before a relay is asked to let go: a relay may hold its
-	// permit because the lane of another consumer that goes away is full.
-	for _, name := range c.junctionsGone {
-		d.junctions[name].consumer.lane.Close(reasonGone)
-	}
-	for _, name := range c.emittersGone {
-		d.emitters[name].consumer.lane.Close(reasonGone)
-	}
 	for _, name := range c.junctionsGone {
 		j := d.junctions[name]
+		j.consumer.lane.Close(reasonGone)
 		d.disconnect(j.consumer, j.plan.Inputs)
 		j.processor.task.Stop()
 		delete(d.junctions, name)
 	}
 	for _, name := range c.emittersGone {
 		e := d.emitters[name]
+		e.consumer.lane.Close(reasonGone)
 		d.disconnect(e.consumer, e.plan.Inputs)
 		e.host.Stop(ctx, deadline)
 		delete(d.emitters, name)
@@ -261,7 +274,7 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 func (d *Domain) newProcessor(kind, name string) *processor {
 	return &processor{
 		d: d, self: observe.Endpoint{Kind: kind, Name: name}, load: d.newLoad(), wake: primitives.NewNotice(d.world),
-		commands: primitives.NewQueue[func()](d.world, 1), scratch: expr.NewScratch(), touchAt: primitives.Never,
+		drain: &Drain{d: d}, commands: primitives.NewQueue[func()](d.world, 1), scratch: expr.NewScratch(), touchAt: primitives.Never,
 	}
 }
 
@@ -300,7 +313,7 @@ func (d *Domain) startIngestor(plan *decide.IngestorPlan, prog *program) error {
 
 func (d *Domain) startEmitter(plan *decide.EmitterPlan) error {
 	load := d.newLoad()
-	feed := &Feed{Plan: plan, Load: load, Lane: newLane(d.world, load), Wake: primitives.NewNotice(d.world)}
+	feed := &Feed{Plan: plan, Load: load, Lane: newLane(d.world, load), Wake: primitives.NewNotice(d.world), Drain: &Drain{d: d}}
 	host, err := d.deps.External.StartEmitter(d, feed)
 	if err != nil {
 		return err

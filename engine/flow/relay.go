@@ -26,10 +26,12 @@ type Relay struct {
 
 	mu       *primitives.Mutex // guards what follows; nothing waits under it (F1)
 	capacity int
-	buffer   []*Carrier // the first may be in fan-out
+	buffer   []*Carrier
 	waiting  []*outlet
 	admitted uint64 // batches since start
 	closed   bool
+	paused   int  // swaps in progress: what is buffered waits
+	busy     bool // the first of the buffer is in fan-out
 
 	// consumers is replaced as a whole, in hand-over order: attached, detached,
 	// subscriptions, each by name.
@@ -71,7 +73,7 @@ type outlet struct {
 func newRelay(d *Domain, plan *decide.RelayPlan) *Relay {
 	r := &Relay{
 		d: d, plan: plan, capacity: plan.CapacityBatches,
-		mu: primitives.NewMutex(d.world), permit: primitives.NewMutex(d.world), wake: primitives.NewNotice(d.world),
+		mu: primitives.NewMutex(d.world), wake: primitives.NewNotice(d.world),
 		load:         d.newLoad(),
 		depth:        d.deps.Metrics.Histogram(observe.RelayBufferLen, d.name, plan.Name),
 		capacityWait: d.deps.Metrics.Counter(observe.RelayCapacityWait, d.name, plan.Name),
@@ -178,24 +180,20 @@ func (r *Relay) setCapacity(plan *decide.RelayPlan) {
 func (r *Relay) run(ctx context.Context) error {
 	defer r.end()
 	for {
-		r.lock()
-		var head *Carrier
-		if len(r.buffer) > 0 {
-			head = r.buffer[0]
-		}
-		r.mu.Unlock()
+		head, targets, sequence := r.head()
 		if head == nil {
 			if err := r.wake.Wait(ctx); err != nil {
 				return nil
 			}
 			continue
 		}
-		rows, sequence := head.Rows(), r.dispatched()
-		err := r.fanOut(ctx, head, sequence)
+		rows := head.Rows()
+		err := r.fanOut(ctx, head, targets)
 		if tap := r.d.deps.Tap; tap != nil {
 			tap.Observe(observe.Event{Kind: observe.RelayDispatched, Domain: r.d.name, Name: r.plan.Name, ID: sequence, Count: rows})
 		}
 		r.lock()
+		r.busy = false
 		r.buffer[0] = nil
 		r.buffer = r.buffer[1:]
 		r.admitWaiting()
@@ -207,11 +205,37 @@ func (r *Relay) run(ctx context.Context) error {
 	}
 }
 
-// dispatched returns the admission sequence of the first batch of the buffer.
-func (r *Relay) dispatched() uint64 {
+// head returns the batch to fan out, whom to, and its admission sequence; nil
+// when there is none or a swap is in progress. The batch is counted at every
+// consumer before the lock is free: a swap that paused the relay sees all that is
+// still on its way (F4).
+func (r *Relay) head() (*Carrier, []*consumer, uint64) {
 	r.lock()
 	defer r.mu.Unlock()
-	return r.admitted - uint64(len(r.buffer)) + 1
+	if len(r.buffer) == 0 || r.paused > 0 {
+		return nil, nil, 0
+	}
+	targets := *r.consumers.Load()
+	for _, t := range targets {
+		t.lane.load.Add(1)
+	}
+	r.busy = true
+	return r.buffer[0], targets, r.admitted - uint64(len(r.buffer)) + 1
+}
+
+// pause stops the relay after the fan-out in progress, resume lets it go on.
+// Between them a swap exchanges consumers: what is buffered reaches the new ones.
+func (r *Relay) pause() {
+	r.lock()
+	r.paused++
+	r.mu.Unlock()
+}
+
+func (r *Relay) resume() {
+	r.lock()
+	r.paused--
+	r.mu.Unlock()
+	r.wake.Raise()
 }
 
 // handover is a batch that a consumer has no room for yet.
@@ -223,12 +247,7 @@ type handover struct {
 // fanOut hands the batch to every consumer and consumes it. Children of attached
 // consumers are reserved before anyone sees the batch; detached consumers and
 // subscriptions touch no share.
-func (r *Relay) fanOut(ctx context.Context, c *Carrier, sequence uint64) error {
-	if !r.permit.TryLock() {
-		c.Fail(r.now(), reasonSwapped)
-		return nil
-	}
-	targets := *r.consumers.Load()
+func (r *Relay) fanOut(ctx context.Context, c *Carrier, targets []*consumer) error {
 	attached := 0
 	for _, t := range targets {
 		if t.attached {
@@ -244,13 +263,10 @@ func (r *Relay) fanOut(ctx context.Context, c *Carrier, sequence uint64) error {
 		} else {
 			pending[i].delivery.Carrier = c.share(nil)
 		}
-		t.lane.load.Add(1)
 	}
 	c.Release()
 	defer r.stalled.Store(false)
-	permitted := true
 	for {
-		attached = 0
 		kept := pending[:0]
 		for _, h := range pending {
 			switch {
@@ -259,16 +275,9 @@ func (r *Relay) fanOut(ctx context.Context, c *Carrier, sequence uint64) error {
 				h.refuse(r.now())
 			default:
 				kept = append(kept, h)
-				if h.to.attached {
-					attached++
-				}
 			}
 		}
 		pending = kept
-		if attached == 0 && permitted {
-			permitted = false
-			r.permit.Unlock()
-		}
 		if len(pending) == 0 {
 			return nil
 		}
@@ -279,9 +288,6 @@ func (r *Relay) fanOut(ctx context.Context, c *Carrier, sequence uint64) error {
 		if err := r.wake.Wait(ctx); err != nil {
 			for _, h := range pending {
 				h.refuse(r.now())
-			}
-			if permitted {
-				r.permit.Unlock()
 			}
 			return err
 		}
@@ -297,8 +303,20 @@ func (h *handover) refuse(now primitives.Instant) {
 func (r *Relay) end() {
 	r.lock()
 	r.closed = true
-	held := r.buffer
-	r.buffer = nil
+	r.mu.Unlock()
+	r.purge()
+}
+
+// purge fails what is buffered and what waits for admission. A fan-out in
+// progress is left to its consumers.
+func (r *Relay) purge() {
+	r.lock()
+	first := 0
+	if r.busy {
+		first = 1
+	}
+	held := append([]*Carrier{}, r.buffer[first:]...)
+	r.buffer = r.buffer[:first]
 	for _, o := range r.waiting {
 		held = append(held, o.pending)
 		o.pending = nil
@@ -327,14 +345,9 @@ func (r *Relay) connect(t *consumer) {
 	r.consumers.Store(&next)
 }
 
-// disconnect removes a consumer whose lane is closed. For an attached one it
-// waits until no fan-out counts on it; a closed lane refuses at once, so the wait
-// is short.
+// disconnect removes a consumer whose lane is closed: a fan-out that still knows
+// it is refused there.
 func (r *Relay) disconnect(t *consumer) {
-	if t.attached {
-		_ = r.permit.Lock(context.Background())
-		defer r.permit.Unlock()
-	}
 	r.lock()
 	defer r.mu.Unlock()
 	var next []*consumer

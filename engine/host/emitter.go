@@ -106,7 +106,7 @@ func (h *Host) StartEmitter(d *flow.Domain, feed *flow.Feed) (flow.EmitterHost, 
 		relay := plan.Inputs[i].Relay
 		e.received[relay] = d.Edge(e.self, "received", relay, observe.Endpoint{Kind: "relay", Name: relay})
 		if plan.Collect != nil {
-			e.collected = append(e.collected, d.Collect(relay, plan.Collect))
+			e.collected = append(e.collected, d.Collect(relay, plan.Collect, feed.Drain))
 		}
 	}
 	e.task = d.Start("emitter", e.run)
@@ -119,7 +119,7 @@ func (e *emitter) compile() error {
 	if err != nil {
 		return fail("program", err)
 	}
-	if a.errors, err = e.d.NewMessageErrors(e.self, &e.plan.OnError, e.plan.Construct.Output, e.plan.Flush, e.feed.Wake, e.feed.Load); err != nil {
+	if a.errors, err = e.d.NewMessageErrors(e.self, &e.plan.OnError, e.plan.Construct.Output, e.plan.Flush, e.feed.Wake, e.feed.Load, e.feed.Drain); err != nil {
 		return fail("error route", err)
 	}
 	e.admission = a
@@ -281,7 +281,7 @@ func (e *emitter) flushAt() primitives.Instant {
 	switch {
 	case len(e.buffer) == 0:
 		return primitives.Never
-	case e.d.Draining(), e.stopping.Load(), flush.MaxBatch.Bytes > 0 && uint64(e.bytes) >= flush.MaxBatch.Bytes:
+	case e.feed.Drain.On(), e.stopping.Load(), flush.MaxBatch.Bytes > 0 && uint64(e.bytes) >= flush.MaxBatch.Bytes:
 		return e.since
 	case flush.Immediate:
 		return e.since.Add(immediateWindow)

@@ -357,6 +357,9 @@ func TestInstallUnderTraffic(t *testing.T) {
 					j.Routes[0].Flush = vocab.Flush{Each: time.Duration(1+w.below(100)) * time.Millisecond}
 					rev.Junctions = append(rev.Junctions, j)
 				}
+				if w.below(3) == 0 { // replaces the task that must not miss a record
+					rev.Emitters[0].OnError.Action = decide.ErrorLog
+				}
 				switch w.below(6) {
 				case 0:
 					rev.Running = false
