@@ -16,7 +16,7 @@ SEEDS ?= 3
 NODES ?= 1,3
 TAGS ?= ~@slow
 JOB ?=
-FEATURES := go test ./features -count=1 -nodes=$(NODES) -tags='$(TAGS)' -keep=$(CURDIR)/$(CACHE)/artifacts
+FEATURES := go test ./features -count=1 -nodes=$(NODES) -scenarios='$(TAGS)' -keep=$(CURDIR)/$(CACHE)/artifacts
 
 .PHONY: help
 help: ## this list
@@ -63,7 +63,7 @@ local: ## acceptance with real processes and servers on loopback
 .PHONY: crash-test
 crash-test: ## 100,000 records through a node that is killed in the middle
 	@mkdir -p $(CACHE)
-	go test ./features -count=1 -v -world=local -nodes=1 -tags=@crash -run 'TestFeatures/operations/crash' -timeout 15m
+	go test ./features -count=1 -v -world=local -nodes=1 -scenarios=@crash -run 'TestFeatures/operations/crash' -timeout 15m
 
 .PHONY: containers-images
 containers-images: ## build the local container images of the test servers

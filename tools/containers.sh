@@ -93,6 +93,6 @@ build_images
 [[ $mode == test ]] || exit 0
 
 export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
-go test ./features -count=1 -world=containers -nodes="${NODES:-1,3}" -tags="${TAGS:-~@slow}" -job="${JOB:-}" \
+go test ./features -count=1 -world=containers -nodes="${NODES:-1,3}" -scenarios="${TAGS:-~@slow}" -job="${JOB:-}" \
 	-skips="$PWD/.cache/skips-containers.txt" -keep="$PWD/.cache/artifacts" -timeout 30m
 cat .cache/skips-containers.txt

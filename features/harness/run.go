@@ -42,7 +42,7 @@ func Flags(set *flag.FlagSet) *Options {
 	o := &Options{}
 	set.StringVar(&o.World, "world", "sim", "sim, local or containers")
 	set.StringVar(&o.Nodes, "nodes", "1,3", "node counts whose examples run")
-	set.StringVar(&o.Tags, "tags", "~@slow", "tag expression")
+	set.StringVar(&o.Tags, "scenarios", "~@slow", "tag expression")
 	set.IntVar(&o.Seeds, "seeds", 1, "schedules per scenario in a simulated world")
 	set.Uint64Var(&o.Seed, "seed", 1, "base of the seeds")
 	set.StringVar(&o.Job, "job", "", "lines of required.txt that must hold")

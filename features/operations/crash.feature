@@ -15,8 +15,9 @@ Feature: A hundred thousand records survive kill -9
       """
       START
       """
-    And http path "/partner_<id>" receives at least 40000 records within 300s
+    And http path "/partner_<id>" receives at least 40500 records within 300s
     And node-1 is killed
+    And the counts of http path "/partner_<id>" are printed
     And node-1 restarts
     Then http path "/partner_<id>" receives each of 100000 records at least once within 300s
     And nats stream "archive_<id>" receives each of 100000 records at least once within 60s
