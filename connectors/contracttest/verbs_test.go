@@ -49,6 +49,7 @@ func TestNATSVerbsAtASink(t *testing.T) {
 		{"nats/no-responders", lasting, 0, "delivered [] failed publish", nats.ErrNoStream, 0},
 		{"nats/leader-change", lasting, 0, "delivered [] failed publish", nats.ErrNoStream, 0},
 		{"nats/stream-error", lasting, 0, "delivered [] failed publish", nil, 0},
+		{"nats/refuse-size", 0, 1, "delivered [2] rejected 1 external/publish: stream error 10054: message size exceeds maximum allowed", nil, 1},
 		{"nats/refuse-logins", lasting, 0, "delivered [1 2]", nil, 2},
 	} {
 		t.Run(c.class, func(t *testing.T) {
@@ -240,6 +241,7 @@ func TestRedisVerbs(t *testing.T) {
 		{"redis/failover", lasting, 0, "delivered [] failed publish", "", 0},
 		{"redis/oom", lasting, 0, "delivered [] failed publish", "OOM", 0},
 		{"redis/loading", lasting, 0, "delivered [] failed publish", "LOADING", 0},
+		{"redis/refuse-size", 0, 1, "delivered [2 3] rejected 1 external/publish: Redis refused the size of the message", "", 2},
 		{"redis/silence", lasting, 0, "delivered [1 2 3]", "", 3},
 		{"redis/silence", 15 * time.Second, 0, "delivered [] failed publish", "", 1},
 		{"redis/refuse-logins", lasting, 0, "delivered [1 2 3]", "", 3},

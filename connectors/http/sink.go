@@ -159,6 +159,7 @@ func (s *sink) nextHead(stream contract.Stream) (head, error) {
 		}
 		searched = len(s.in)
 		if searched > headBytesMax {
+			headRefused.Hit()
 			return head{}, errHeadTooLarge
 		}
 		free := cap(s.in) - len(s.in)

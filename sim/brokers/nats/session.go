@@ -220,6 +220,8 @@ func (s *session) publish(in *brokers.In, id uint64, awaited bool) bool {
 		refusal = answerNoResponders
 	case b.faults.streamError.Holds():
 		refusal = codeInsufficientResources
+	case b.faults.refuse.Take():
+		refusal = codeTooLarge
 	}
 	if refusal != 0 {
 		channel := b.ledger.Channel(subject)

@@ -18,6 +18,7 @@ type faults struct {
 	loginsRefused brokers.Until
 	silent        brokers.Until // nothing is written to any connection
 	loseAnswers   brokers.Some  // publish and acknowledgement answers
+	refuse        brokers.Some  // awaited publishes, for their size
 	drop          brokers.Some  // core messages, as a slow consumer would
 }
 
@@ -35,6 +36,7 @@ func (b *Broker) Verbs() []brokers.Verb {
 		{Class: "nats/lose-answers", Counts: true, Apply: func(_ time.Duration, n int) { b.LoseAnswers(n) }, Heal: b.faults.loseAnswers.Stop},
 		{Class: "nats/no-responders", Lasts: true, Apply: func(d time.Duration, _ int) { b.NoResponders(d) }, Heal: b.faults.noResponders.Stop},
 		{Class: "nats/stream-error", Lasts: true, Apply: func(d time.Duration, _ int) { b.StreamError(d) }, Heal: b.faults.streamError.Stop},
+		{Class: "nats/refuse-size", Counts: true, Apply: func(_ time.Duration, n int) { b.RefuseSizes(n) }, Heal: b.faults.refuse.Stop},
 		{Class: "nats/leader-change", Lasts: true, Apply: func(d time.Duration, _ int) { b.ChangeLeader(d) }, Heal: b.electLeader},
 		{Class: "nats/ack-wait-expiry", Apply: func(time.Duration, int) { b.ExpireAckWaits() }},
 		{Class: "nats/pull-expiry", Apply: func(time.Duration, int) { b.ExpirePulls() }},
@@ -81,6 +83,10 @@ func (b *Broker) NoResponders(d time.Duration) { b.faults.noResponders.Extend(d)
 
 // StreamError answers publishes with an error that passes.
 func (b *Broker) StreamError(d time.Duration) { b.faults.streamError.Extend(d) }
+
+// RefuseSizes answers the next awaited publishes as too large for their stream,
+// for good.
+func (b *Broker) RefuseSizes(n int) { b.faults.refuse += brokers.Some(n) }
 
 // ChangeLeader ends every pull and leaves streams and consumers without a leader
 // for a while: acknowledgements of that time are lost.

@@ -64,6 +64,7 @@ type Broker struct {
 	readOnly, oom, loading brokers.Until
 	loginsRefused, silent  brokers.Until
 	loseAnswers, swallow   brokers.Some
+	refuse                 brokers.Some
 }
 
 type session struct {
@@ -224,6 +225,8 @@ func (s *session) publish(channel *brokers.Channel, payload []byte) bool {
 		status = replyReadOnly
 	case b.oom.Holds():
 		status = replyOOM
+	case b.refuse.Take():
+		status = replyBulk
 	}
 	if status != 0 {
 		s.refuse(channel, status)
@@ -279,6 +282,7 @@ func (b *Broker) Verbs() []brokers.Verb {
 		{Class: "redis/failover", Lasts: true, Apply: func(d time.Duration, _ int) { b.Failover(d) }, Heal: b.readOnly.Stop},
 		{Class: "redis/oom", Lasts: true, Apply: func(d time.Duration, _ int) { b.OutOfMemory(d) }, Heal: b.oom.Stop},
 		{Class: "redis/loading", Lasts: true, Apply: func(d time.Duration, _ int) { b.Loading(d) }, Heal: b.loading.Stop},
+		{Class: "redis/refuse-size", Counts: true, Apply: func(_ time.Duration, n int) { b.RefuseSizes(n) }, Heal: b.refuse.Stop},
 		{Class: "redis/subscriber-gap", Counts: true, Apply: func(_ time.Duration, n int) { b.Swallow(n) }, Heal: b.swallow.Stop},
 	}
 }
@@ -310,6 +314,9 @@ func (b *Broker) OutOfMemory(d time.Duration) { b.oom.Extend(d) }
 
 // Loading answers LOADING for a while.
 func (b *Broker) Loading(d time.Duration) { b.loading.Extend(d) }
+
+// RefuseSizes answers the next publishes as too large, for good.
+func (b *Broker) RefuseSizes(n int) { b.refuse += brokers.Some(n) }
 
 // Swallow loses the next messages behind their reply: no subscriber was connected.
 func (b *Broker) Swallow(n int) { b.swallow += brokers.Some(n) }
