@@ -22,8 +22,8 @@ type Boundary struct {
 	deliveries *Deliveries
 	number     func(payload []byte) (uint64, bool) // of a record at its source
 
-	arrived  uint64                  // messages so far
-	arrivals map[uint64][]uint64     // by number: when its copies arrived
+	arrived  uint64 // messages so far
+	arrivals arrivals
 	sources  map[string]*sourceWatch // by ingestor
 	sinks    map[string]*sinkWatch   // by emitter
 	subjects map[string]*sinkWatch   // by NATS subject
@@ -33,7 +33,7 @@ type Boundary struct {
 // record as its source holds it; a record without one is not followed.
 func NewBoundary(fail Fail, d *Deliveries, number func(payload []byte) (uint64, bool)) *Boundary {
 	return &Boundary{
-		fail: fail, deliveries: d, number: number, arrivals: map[uint64][]uint64{},
+		fail: fail, deliveries: d, number: number,
 		sources: map[string]*sourceWatch{}, sinks: map[string]*sinkWatch{}, subjects: map[string]*sinkWatch{},
 	}
 }
@@ -61,7 +61,7 @@ func (b *Boundary) source(open contract.SourceOpener) contract.SourceOpener {
 		if !ok {
 			return s, nil
 		}
-		w := &sourceWatch{BatchSource: inner, boundary: b}
+		w := &sourceWatch{BatchSource: inner, boundary: b, instance: instance % instancesMax}
 		b.sources[env.Identity.Name] = w
 		switch inner := s.(type) {
 		case contract.StatefulSource:

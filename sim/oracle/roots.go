@@ -10,11 +10,12 @@ import (
 // each, and knows nothing of whole shares, segments or words.
 //
 // It checks: one terminal per root; fail fast; no early success; no share
-// resolved that nobody holds; a position acknowledged only after every root that
-// was opened for it succeeded.
+// resolved that nobody holds; and, where a domain has one instance of one source, a
+// position acknowledged only after every root that was opened for it succeeded.
 type Roots struct {
-	fail  Fail
-	trees map[treeID]*rootTree
+	fail   Fail
+	single bool
+	trees  map[treeID]*rootTree
 	// open are the trees of a domain since its source last answered.
 	open map[string][]*rootTree
 	due  failing
@@ -39,9 +40,10 @@ type failing struct {
 	left int
 }
 
-// NewRoots returns an oracle for one process.
-func NewRoots(fail Fail) *Roots {
-	return &Roots{fail: fail, trees: map[treeID]*rootTree{}, open: map[string][]*rootTree{}}
+// NewRoots returns an oracle for one process. single says that domains have one
+// instance of one acknowledged source each.
+func NewRoots(fail Fail, single bool) *Roots {
+	return &Roots{fail: fail, single: single, trees: map[treeID]*rootTree{}, open: map[string][]*rootTree{}}
 }
 
 // Observe implements observe.Tap.
@@ -103,6 +105,9 @@ func (o *Roots) opened(e observe.Event) {
 		t.pending[i] = 1
 	}
 	o.trees[t.id] = t
+	if !o.single {
+		return
+	}
 	o.open[e.Domain] = append(o.open[e.Domain], t)
 }
 

@@ -15,7 +15,9 @@ type sinkWatch struct {
 	boundary *Boundary
 	emitter  string
 
-	offered  uint64     // when the latest record offered for the first time arrived
+	// offered is when the latest record that was offered for the first time arrived,
+	// by instance of the source.
+	offered  [instancesMax]uint64
 	retained []payloads // unresolved, in their order
 	payloads [][]byte   // of the write in progress, lent
 
@@ -59,22 +61,20 @@ func (w *sinkWatch) offer(records [][]byte) {
 	}
 }
 
-// first checks the order of a payload that was never offered before. Copies of a
-// record are offered in the order in which they arrived, so the earliest copy
-// that is not yet behind is the one.
+// first checks the order of a payload that was never offered before: some copy
+// of each record arrived after all that was offered before it.
 func (w *sinkWatch) first(payload []byte) {
 	each := func(document []byte) {
 		number, ok := w.boundary.deliveries.number(document)
 		if !ok {
 			return // the ledger of the sink complains
 		}
-		for _, at := range w.boundary.arrivals[number] {
-			if at > w.offered {
-				w.offered = at
-				return
-			}
+		switch n, copy := w.boundary.arrivals.behind(number, &w.offered); n {
+		case 0:
+			w.violated("emitter-order", "offers record %d, no copy of which arrived after what it offered before", number)
+		case 1:
+			w.offered[copy.instance()] = copy.at()
 		}
-		w.violated("emitter-order", "offers record %d, no copy of which arrived after what it offered before", number)
 	}
 	if len(payload) > 0 && payload[0] == '[' {
 		JSONArray(payload, each)

@@ -8,6 +8,7 @@ func All() []campaign.Scenario {
 	return []campaign.Scenario{
 		commands(),
 		firstPipeline(),
+		variedPipeline(),
 		register(registerSound),
 		register(registerUnsynced),
 		register(registerTorn),

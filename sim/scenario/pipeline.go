@@ -26,7 +26,23 @@ func firstPipeline() campaign.Scenario {
 		About: "One node moves 1,000 orders a second from a stream to a second one, a channel and a partner, " +
 			"while definitions change: no acknowledged loss, whatever fails.",
 		Horizon: time.Minute, Steps: 60_000,
-		Setup: func(r *campaign.Run) { newPipeline(r, workload.FirstPipeline).start() },
+		Setup: func(r *campaign.Run) {
+			newPipeline(r, workload.Standard(workload.FirstPipeline, ordersPerSecond)).start()
+		},
+	}
+}
+
+// variedPipeline is the order pipeline with buffers, batches and windows of any
+// size.
+func variedPipeline() campaign.Scenario {
+	return campaign.Scenario{
+		Name: "varied-pipeline",
+		About: "The order pipeline with small buffers, batches and windows and several instances of its source: " +
+			"whatever can be full is full.",
+		Horizon: time.Minute, Steps: 60_000,
+		Setup: func(r *campaign.Run) {
+			newPipeline(r, workload.Vary(workload.FirstPipeline, ordersPerSecond, r.Sim.Stream("workload/variant"))).start()
+		},
 	}
 }
 
@@ -39,7 +55,8 @@ type pipeline struct {
 	client     *sim.Host
 	orders     workload.Orders
 	deliveries *oracle.Deliveries
-	script     string
+	variant    workload.Variant
+	began      time.Duration // of producing
 	produced   uint64
 	payload    []byte
 }
@@ -57,11 +74,8 @@ const (
 	searchTime = 2 * time.Second
 )
 
-// capacities are those of the relays in the script.
-var capacities = map[string]int{"orders": 8, "prices": 8, "notices": 4, "rejections": 4}
-
-func newPipeline(r *campaign.Run, script string) *pipeline {
-	p := &pipeline{run: r, sim: r.Sim, orders: workload.Orders{Seed: r.Sim.Seed()}, script: script}
+func newPipeline(r *campaign.Run, v workload.Variant) *pipeline {
+	p := &pipeline{run: r, sim: r.Sim, orders: workload.Orders{Seed: r.Sim.Seed()}, variant: v}
 	h := r.Sim.Host("node-1")
 	p.systems = cluster.NewSystems(r.Sim)
 	p.client = r.Sim.Host("client")
@@ -75,7 +89,7 @@ func (p *pipeline) process(w primitives.World) cluster.Process {
 	boundary := oracle.NewBoundary(p.sim.Fail, p.deliveries, workload.OrderNumber)
 	return cluster.Process{
 		Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))),
-		Tap:        oracle.Taps{oracle.NewRoots(p.sim.Fail), oracle.NewRelays(p.sim.Fail, capacities), oracle.NewDefinitions(p.sim.Fail), boundary},
+		Tap:        oracle.Taps{oracle.NewRoots(p.sim.Fail, p.variant.Instances == 1), oracle.NewRelays(p.sim.Fail, p.variant.Capacities), oracle.NewDefinitions(p.sim.Fail), boundary},
 	}
 }
 
@@ -87,7 +101,7 @@ func (p *pipeline) start() {
 	definitions := &workload.Definitions{
 		World: p.client.World(), On: p.node, Sim: p.sim, History: oracle.NewHistory(searchTime),
 	}
-	if !p.declare(p.script, definitions.Script()) {
+	if !p.declare(p.variant.Script, definitions.Script()) {
 		return
 	}
 	r := p.run
@@ -105,6 +119,7 @@ func (p *pipeline) start() {
 	r.Hold(definitions.History.Linearizable())
 	r.Hold(oracle.Oracle{Name: "node-ready", Quiet: p.ready})
 	workload.Clients(p.sim, p.client, definitionClients, definitionThink, r.Over, definitions.Step)
+	p.began = p.sim.Elapsed()
 	p.produce()
 }
 
@@ -158,7 +173,8 @@ func (p *pipeline) produce() {
 	if p.run.Over() {
 		return
 	}
-	for range ordersPerSecond * produceEvery / time.Second {
+	due := uint64(p.variant.PerSecond) * uint64(p.sim.Elapsed()-p.began) / uint64(time.Second)
+	for p.produced < due {
 		p.produced++
 		o := p.orders.Order(p.produced)
 		p.payload = o.AppendPayload(p.payload[:0])
