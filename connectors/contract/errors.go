@@ -17,11 +17,9 @@ const (
 	SourceAcknowledge
 	SourceReject
 	SourceKeepAlive
-	SourceSuspend
-	SourceClose
 )
 
-var sourceOperationNames = [...]string{"open", "resume", "read", "acknowledge", "reject", "keep-alive", "suspend", "close"}
+var sourceOperationNames = [...]string{"open", "resume", "read", "acknowledge", "reject", "keep-alive"}
 
 // SourceError is a failure of one operation of a source. The source can still be
 // resumed or closed.
@@ -43,11 +41,9 @@ type SinkOperation uint8
 const (
 	SinkOpen SinkOperation = iota
 	SinkPublish
-	SinkFinish
-	SinkClose
 )
 
-var sinkOperationNames = [...]string{"open", "publish", "finish", "close"}
+var sinkOperationNames = [...]string{"open", "publish"}
 
 // SinkError is a failure of one operation of a sink.
 type SinkError struct {

@@ -85,7 +85,6 @@ type RejectionOperation string
 // The operations connectors use.
 const (
 	OperationPublish RejectionOperation = "publish"
-	OperationEncode  RejectionOperation = "encode"
 	OperationInvoke  RejectionOperation = "invoke"
 )
 
@@ -105,12 +104,10 @@ type FailureClass uint8
 // The classes. Only Misconfigured is terminal.
 const (
 	FailurePublish FailureClass = iota
-	FailureNotInitialized
-	FailureFinish
 	FailureMisconfigured
 )
 
-var failureClassNames = [...]string{"publish", "not_initialized", "finish", "misconfigured"}
+var failureClassNames = [...]string{"publish", "misconfigured"}
 
 // String returns the word that metrics and events show.
 func (c FailureClass) String() string { return failureClassNames[c] }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"strconv"
 	"time"
 
 	"plexus/primitives"
@@ -262,14 +261,6 @@ func (s *session) refuse(channel *brokers.Channel, status int) {
 	s.out.Begin(frameError)
 	s.out.Text(replies[status])
 	s.out.End()
-}
-
-// StatusText is what the status of a Refused event stands for.
-func StatusText(status uint16) string {
-	if int(status) < len(replies) {
-		return replies[status]
-	}
-	return strconv.Itoa(int(status))
 }
 
 // Verbs lists everything that can go wrong with this server.
