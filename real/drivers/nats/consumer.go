@@ -84,9 +84,26 @@ func (c *consumer) Pull(ctx context.Context, limit int, wait time.Duration, into
 			}
 			into = append(into, delivery)
 		case <-ctx.Done():
+			giveBack(batch)
 			return into, primitives.Canceled(ctx)
 		case <-c.conn.closed:
 			return into, c.conn.lost()
+		}
+	}
+}
+
+// giveBack rejects what has arrived for a pull that is not waited for any more;
+// it would come again only after ack_wait otherwise.
+func giveBack(batch jetstream.MessageBatch) {
+	for {
+		select {
+		case msg, more := <-batch.Messages():
+			if !more {
+				return
+			}
+			_ = msg.Nak() // a lost connection has lost the delivery too
+		default:
+			return
 		}
 	}
 }
