@@ -2,6 +2,7 @@ package contracttest
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"testing"
 	"time"
@@ -27,9 +28,9 @@ type pump struct {
 	batch     int // MAX of the source
 	window    int // MAX of the sink
 
-	src    contract.KeepAliveSource
-	sink   contract.RecordSink
-	offers int // records offered to the sink
+	src      contract.KeepAliveSource
+	sink     contract.RecordSink
+	rejected map[string]bool // payloads the stream refused for good
 }
 
 const pumpBackoff = 20 * time.Millisecond
@@ -99,8 +100,10 @@ func (p *pump) publish(batch contract.Batch) bool {
 			}
 			p.sink = sink.(contract.RecordSink)
 		}
-		p.offers += len(pending)
 		out := p.sink.Publish(p.ctx, pending)
+		for _, r := range out.Rejected {
+			p.rejected[string(batch.Messages[r.ID].Payload)] = true
+		}
 		pending = unanswered(pending, out)
 		_ = p.src.KeepAlive(p.ctx, positions(batch))
 		if out.Failure != nil {
@@ -146,7 +149,7 @@ func newPumpWorld(seed uint64, batch, window int) *pumpWorld {
 	broker.Start()
 	p := &pumpWorld{sim: s, broker: broker, node: s.Host("node")}
 	p.node.Start("pump", func(ctx context.Context, w primitives.World) {
-		p.pump = &pump{ctx: ctx, w: w, batch: batch, window: window, connector: nats.New(model.Driver{}), client: contract.Client{
+		p.pump = &pump{ctx: ctx, w: w, batch: batch, window: window, rejected: map[string]bool{}, connector: nats.New(model.Driver{}), client: contract.Client{
 			Type: vocab.ClientNATS, Config: []vocab.ConfigEntry{{Key: "addr", Value: broker.Addr()}},
 		}}
 		if err := p.pump.run(); err != nil {
@@ -167,18 +170,18 @@ func (p *pumpWorld) produce(n int, every time.Duration) {
 	})
 }
 
-// arrived counts the messages of the second stream by payload.
-func (p *pumpWorld) arrived() map[string]int {
+// settled counts the messages that are in the second stream or were refused by it.
+func (p *pumpWorld) settled() int {
 	out := p.broker.Ledger().Channel("out")
-	counts := map[string]int{}
+	seen := maps.Clone(p.pump.rejected)
 	for seq := 1; seq <= out.Len(); seq++ {
-		counts[string(out.Message(uint64(seq)).Payload)]++
+		seen[string(out.Message(uint64(seq)).Payload)] = true
 	}
-	return counts
+	return len(seen)
 }
 
-// Everything produced arrives, whatever goes wrong on the way, once it stops
-// going wrong.
+// Everything produced arrives or is refused, whatever goes wrong on the way, once
+// it stops going wrong.
 func TestNothingIsLostUnderFaults(t *testing.T) {
 	const messages = 200
 	for seed := range uint64(60) {
@@ -201,11 +204,11 @@ func TestNothingIsLostUnderFaults(t *testing.T) {
 		brokers.HealAll(verbs)
 		if err == nil {
 			err = p.sim.RunUntil(func() bool {
-				return p.broker.Pending("in", "c") == 0 && len(p.arrived()) == messages
+				return p.broker.Pending("in", "c") == 0 && p.settled() == messages
 			}, 2*time.Minute)
 		}
 		if err != nil {
-			t.Errorf("seed %d: %v; %d pending, %d arrived", seed, err, p.broker.Pending("in", "c"), len(p.arrived()))
+			t.Errorf("seed %d: %v; %d pending, %d settled", seed, err, p.broker.Pending("in", "c"), p.settled())
 		}
 		p.node.Stop()
 		if err := p.sim.Run(time.Minute); err != nil {
@@ -232,7 +235,7 @@ func resent(t *testing.T) int {
 		for at := 50 * time.Millisecond; at < 400*time.Millisecond; at += 100 * time.Millisecond {
 			p.sim.After(at, func() { p.broker.LoseAnswers(1) })
 		}
-		err := p.sim.RunUntil(func() bool { return len(p.arrived()) == messages && p.broker.Pending("in", "c") == 0 }, time.Minute)
+		err := p.sim.RunUntil(func() bool { return p.settled() == messages && p.broker.Pending("in", "c") == 0 }, time.Minute)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

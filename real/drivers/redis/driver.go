@@ -20,6 +20,14 @@ import (
 // Driver connects with go-redis.
 type Driver struct{}
 
+// The library writes to standard error by itself, addresses included. Its logger
+// is one for the process; what it has to say comes back as errors.
+func init() { redis.SetLogger(silent{}) }
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 // Connect dials, authenticates and selects the database within the budget.
 func (Driver) Connect(ctx context.Context, w primitives.World, to connector.Target) (connector.Conn, error) {
 	dialer := &dialer{world: w, target: to}
