@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plexus/sim"
+	"plexus/sim/fault"
 )
 
 // Shrunk is the outcome of shrinking.
@@ -32,6 +33,9 @@ func Shrink(sc Scenario, failed Result, spent func() bool) (Shrunk, error) {
 		h.dropEntries()
 		h.shortenEntries()
 		h.simplify()
+		if !h.improved {
+			h.isolate()
+		}
 	}
 	return Shrunk{Result: h.best, Runs: h.runs, From: len(*failed.Spec.Plan)}, nil
 }
@@ -118,6 +122,45 @@ func (h *shrinker) shortenEntries() {
 			(*s.Plan)[i].For = (e.For / 2).Round(time.Microsecond)
 		}); {
 			e = (*h.best.Spec.Plan)[i]
+		}
+	}
+}
+
+const (
+	// plainPlan is a plan small enough to read.
+	plainPlan = 2
+	// retimings is how often an entry that ends a process is tried at another
+	// moment, and retimingsOther how often another one.
+	retimings      = 300
+	retimingsOther = 4
+	retimeWithin   = 3 * time.Second
+	retimeTurns    = 200
+)
+
+// isolate looks for one entry that does it alone. Often only its moment kept the
+// others: leaving one out shifts everything after it, and a crash no longer hits
+// the write it has to hit. So the entry is tried at other moments too.
+func (h *shrinker) isolate() {
+	plan := *h.best.Spec.Plan
+	if len(plan) <= plainPlan {
+		return
+	}
+	r := sim.NewStream(h.best.Spec.Seed, "shrink")
+	for i := len(plan) - 1; i >= 0; i-- {
+		e := plan[i]
+		ends := e.Class == fault.ProcessKill || e.Class == fault.HostCrash || e.Class == fault.PowerLoss
+		tries := retimingsOther
+		if ends {
+			tries = retimings
+		}
+		for range tries {
+			if h.spent() || h.better(func(s *Spec) { *s.Plan = fault.Plan{e} }) {
+				return
+			}
+			e.At = time.Duration(r.Between(0, int64(min(plan[i].At+retimeWithin, h.best.Spec.Horizon-1)))).Round(time.Microsecond)
+			if ends && e.Class != fault.PowerLoss {
+				e.Amount = r.Between(0, retimeTurns)
+			}
 		}
 	}
 }
