@@ -25,7 +25,7 @@ func (p *Process) leaks(except *task) []string {
 	var out []string
 	for t := p.oldest; t != nil; t = t.next {
 		if t != except {
-			out = append(out, "task "+t.info().String())
+			out = append(out, "task "+t.process.host.name+"/"+t.name)
 		}
 	}
 	for _, k := range p.handles {

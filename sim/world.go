@@ -92,6 +92,7 @@ func (p *Process) exit() {
 			Kind:    FailureLeak,
 			Message: fmt.Sprintf("%s exited and left %s", p.name, leaks[0]),
 			Stack:   lines(leaks),
+			Waiting: p.sim.Live(),
 		})
 	}
 	p.end(endReturned)

@@ -32,6 +32,7 @@ const (
 	seedsEndless  = 1 << 30
 	shrinkSeconds = 30 * time.Second
 	brokenMax     = 3
+	planShown     = 20
 	// twiceEvery is how many seeds share one that is run twice and compared.
 	twiceEvery = 50
 )
@@ -54,6 +55,9 @@ func (k *campaignCommand) Run(c *console) error {
 		}
 		summaries = append(summaries, sum)
 		worst = worse(worst, code)
+	}
+	for _, name := range campaign.NeverHit(summaries) {
+		c.printf("never reached: %s\n", name)
 	}
 	if k.JSON != "" {
 		data, err := json.MarshalIndent(summaries, "", "  ")
@@ -183,8 +187,13 @@ func (k *campaignCommand) tell(c *console, sc campaign.Scenario, o campaign.Outc
 		return err
 	}
 	c.printf("%s     plexus-sim replay %s.plr\n", campaign.Headline(result), name)
-	c.printf("     %s\n     at %v, event %d; %d of %d plan entries left:\n%s     report: %s.txt\n",
-		result.Failure, result.Failure.At, result.Failure.Event, len(*result.Spec.Plan), from, result.Spec.Plan, name)
+	plan := *result.Spec.Plan
+	c.printf("     %s\n     at %v, event %d; %d of %d plan entries left:\n%s",
+		result.Failure, result.Failure.At, result.Failure.Event, len(plan), from, plan[:min(len(plan), planShown)])
+	if len(plan) > planShown {
+		c.printf("     ... and %d more\n", len(plan)-planShown)
+	}
+	c.printf("     report: %s.txt\n", name)
 	return nil
 }
 
@@ -199,9 +208,6 @@ func (k *campaignCommand) summarize(c *console, s *campaign.Summary, took time.D
 	c.printf("\n")
 	for _, class := range s.Silent() {
 		c.printf("  SILENT: %s was allowed and never took effect\n", class)
-	}
-	for _, name := range s.NeverHit() {
-		c.printf("  never reached: %s\n", name)
 	}
 	for _, class := range primitives.SortedKeys(s.Classes) {
 		c.printf("  failure class, %d seeds: %s\n", s.Classes[class], fault.Class(class))

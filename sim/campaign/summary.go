@@ -78,11 +78,17 @@ func (s *Summary) Silent() []fault.Class {
 	return out
 }
 
-// NeverHit lists the rare branches that no seed reached.
-func (s *Summary) NeverHit() []string {
+// NeverHit lists the rare branches that no seed of any campaign reached.
+func NeverHit(all []*Summary) []string {
+	hits := map[string]uint64{}
+	for _, s := range all {
+		for _, name := range primitives.SortedKeys(s.Hits) {
+			hits[name] += s.Hits[name]
+		}
+	}
 	var out []string
-	for _, name := range primitives.SortedKeys(s.Hits) {
-		if s.Hits[name] == 0 {
+	for _, name := range primitives.SortedKeys(hits) {
+		if hits[name] == 0 {
 			out = append(out, name)
 		}
 	}
