@@ -173,6 +173,9 @@ func (p *pumpWorld) produce(n int, every time.Duration) {
 // settled counts the messages that are in the second stream or were refused by it.
 func (p *pumpWorld) settled() int {
 	out := p.broker.Ledger().Channel("out")
+	if p.pump == nil {
+		return 0 // not started yet
+	}
 	seen := maps.Clone(p.pump.rejected)
 	for seq := 1; seq <= out.Len(); seq++ {
 		seen[string(out.Message(uint64(seq)).Payload)] = true
