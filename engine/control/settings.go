@@ -28,6 +28,8 @@ type Settings struct {
 	// Found returns the steps a new cluster begins with. It runs at the first
 	// start only, before anything of the cluster is durable.
 	Found func(context.Context) ([]*catalogpb.Step, error)
+	// Synced takes how long each synchronisation of the log took; nil ignores it.
+	Synced func(time.Duration)
 }
 
 // Defaults returns the settings of the specification.

@@ -81,8 +81,12 @@ func (a *appender) commit(ctx context.Context, messages []*pb.Message) error {
 			return err
 		}
 	}
+	began := a.group.world.Clock().Now()
 	if err := a.group.wal.sync(); err != nil {
 		return err
+	}
+	if a.group.settings.Synced != nil {
+		a.group.settings.Synced(a.group.world.Clock().Now().Sub(began))
 	}
 	if !early {
 		if err := a.respond(ctx, messages); err != nil {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"strconv"
+	"time"
 
 	"plexus/engine/catalog"
 	"plexus/engine/observe"
@@ -12,13 +13,16 @@ import (
 var (
 	buildInfo = &observe.Family{Name: "plexus_build_info", Help: "The build of this node.", Kind: observe.KindGauge,
 		Labels: []string{"version", "format"}}
-	raftTerm     = gauge("plexus_raft_term", "Current term.")
-	raftLeader   = gauge("plexus_raft_is_leader", "Whether this node leads.")
-	raftCommit   = gauge("plexus_raft_commit_index", "Highest committed log index.")
-	raftApplied  = gauge("plexus_raft_applied_index", "Highest applied log index.")
-	logLast      = gauge("plexus_consensus_log_last_index", "Last index of the log.")
-	logSnapshot  = gauge("plexus_consensus_snapshot_index", "Index that the log begins behind.")
-	history      = gauge("plexus_command_history_records", "Execution references with a retained outcome.")
+	raftTerm    = gauge("plexus_raft_term", "Current term.")
+	raftLeader  = gauge("plexus_raft_is_leader", "Whether this node leads.")
+	raftCommit  = gauge("plexus_raft_commit_index", "Highest committed log index.")
+	raftApplied = gauge("plexus_raft_applied_index", "Highest applied log index.")
+	logLast     = gauge("plexus_consensus_log_last_index", "Last index of the log.")
+	logSnapshot = gauge("plexus_consensus_snapshot_index", "Index that the log begins behind.")
+	history     = gauge("plexus_command_history_records", "Execution references with a retained outcome.")
+	syncSeconds = &observe.Family{Name: "plexus_consensus_sync_seconds", Help: "Time of one synchronisation of the log.",
+		Kind: observe.KindHistogram, Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}}
+	authAttempts = &observe.Family{Name: "plexus_auth_attempts_total", Help: "Authentications by outcome.", Labels: []string{"outcome"}}
 	controlIndex = &observe.Family{Name: "plexus_control_revision", Help: "Applied control revision.", Kind: observe.KindGauge,
 		Labels: []string{"stage"}}
 	commands = &observe.Family{Name: "plexus_commands_total", Help: "Statements by head and disposition.",
@@ -33,10 +37,12 @@ func gauge(name, help string) *observe.Family {
 type metrics struct {
 	node     *Node
 	registry *observe.Registry
+	syncs    *observe.Histogram
 }
 
 func newMetrics(n *Node) *metrics {
 	m := &metrics{node: n, registry: observe.NewRegistry()}
+	m.syncs = m.registry.Histogram(syncSeconds)
 	m.registry.Gauge(buildInfo, n.options.Version, strconv.Itoa(catalog.Format)).Set(1)
 	return m
 }
@@ -58,6 +64,10 @@ func (m *metrics) samples() []observe.Sample {
 	set(controlIndex, state.Applied, "committed")
 	return m.registry.Snapshot()
 }
+
+func (m *metrics) synced(took time.Duration) { m.syncs.Observe(took.Seconds(), 1) }
+
+func (m *metrics) authenticated(outcome string) { m.registry.Counter(authAttempts, outcome).Add(1) }
 
 // command counts one statement. Both labels come from closed sets.
 func (m *metrics) command(statement string, d sessionpb.Disposition) {

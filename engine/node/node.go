@@ -77,14 +77,15 @@ func (n *Node) Start(ctx context.Context) error {
 		return err
 	}
 	n.executor = primitives.NewExecutor(n.world, n.settings.Parallelism)
-	passwords := session.NewPasswords(n.world, n.executor, n.settings.PasswordCost)
+	n.metrics = newMetrics(n)
+	passwords := session.NewPasswords(n.world, n.executor, n.settings.PasswordCost, n.metrics.authenticated)
+	n.settings.Control.Synced = n.metrics.synced
 	n.settings.Control.Found = n.found(passwords)
 	group, err := control.Open(ctx, n.world, n.settings.Control)
 	if err != nil {
 		return errors.Join(err, n.executor.Close(ctx))
 	}
 	n.group = group
-	n.metrics = newMetrics(n)
 	// The node outlives the call that starts it.
 	n.tasks = primitives.NewGroup(context.Background(), n.world)
 	n.reports = newReports(n.world)

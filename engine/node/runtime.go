@@ -75,6 +75,7 @@ func (r *runtime) run(ctx context.Context) error {
 		return err
 	}
 	r.node.world.Log().Info("node admitted", "applied", r.node.group.State().Applied)
+	follower.Changed() // what recovery applied again was told when it happened
 	for {
 		r.tell(follower.Changed().Models)
 		if err := r.follow(ctx); err != nil {

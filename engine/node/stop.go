@@ -23,7 +23,7 @@ func (n *Node) Stop(ctx context.Context) (forced bool, err error) {
 	if err := n.closeListeners(within); err != nil {
 		log.Warn("stop: a listener did not close in time", "error", err)
 	}
-	log.Info("stop: admitted work is finished", "bound", n.settings.DrainTimeout)
+	log.Info("stop: finishing admitted work", "bound", n.settings.DrainTimeout)
 	if err := n.runtime.drain(within, started.Add(n.settings.DrainTimeout)); err != nil {
 		log.Warn("stop: drain abandoned", "error", err)
 	}

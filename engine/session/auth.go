@@ -43,6 +43,7 @@ type Passwords struct {
 	cost     Cost
 	key      [sha256.Size]byte
 	nobody   string // what unknown names are compared with
+	attempts func(outcome string)
 
 	lock     *primitives.Mutex
 	verified map[[sha256.Size]byte]verified
@@ -55,10 +56,11 @@ type verified struct {
 	until    primitives.Instant
 }
 
-// NewPasswords returns a verifier with an empty cache.
-func NewPasswords(w primitives.World, executor *primitives.Executor, cost Cost) *Passwords {
+// NewPasswords returns a verifier with an empty cache. Attempts takes the outcome
+// of each authentication: success or failure.
+func NewPasswords(w primitives.World, executor *primitives.Executor, cost Cost, attempts func(outcome string)) *Passwords {
 	p := &Passwords{
-		world: w, executor: executor, cost: cost, lock: primitives.NewMutex(w),
+		world: w, executor: executor, cost: cost, lock: primitives.NewMutex(w), attempts: attempts,
 		verified: map[[sha256.Size]byte]verified{}, failed: map[string]primitives.Instant{},
 	}
 	_, _ = w.Entropy().Read(p.key[:]) // it never fails
@@ -107,6 +109,16 @@ var errCredentials error = &client.Error{Code: client.Unauthenticated, Message: 
 // Authenticate checks an Authorization header against the users of a state and
 // returns the user. Unknown names take the same path as wrong passwords.
 func (p *Passwords) Authenticate(ctx context.Context, state *catalog.State, authorization string) (*catalog.User, error) {
+	user, err := p.authenticate(ctx, state, authorization)
+	outcome := "success"
+	if err != nil {
+		outcome = "failure"
+	}
+	p.attempts(outcome)
+	return user, err
+}
+
+func (p *Passwords) authenticate(ctx context.Context, state *catalog.State, authorization string) (*catalog.User, error) {
 	name, password, ok := parseBasic(authorization)
 	if !ok {
 		return nil, refusal(client.Unauthenticated, "HTTP Basic authentication is required")

@@ -35,7 +35,7 @@ func TestAuthentication(t *testing.T) {
 	w := s.Host("node-1").World()
 	err := s.Do("authenticate", func() {
 		ctx := context.Background()
-		p := NewPasswords(w, primitives.NewExecutor(w, 2), LeastCost)
+		p := NewPasswords(w, primitives.NewExecutor(w, 2), LeastCost, func(string) {})
 		state := withUser(t, catalog.New(primitives.UUID{1}), p, 2, "ann", "first password")
 		try := func(user, password string) (time.Duration, error) {
 			before := w.Clock().Now()
