@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http/httptest"
@@ -27,26 +27,28 @@ import (
 	"plexus/connectors/redis"
 	"plexus/nspl/vocab"
 	"plexus/primitives"
+	"plexus/real"
 	natsdriver "plexus/real/drivers/nats"
 	redisdriver "plexus/real/drivers/redis"
 )
 
 // authority signs the certificates of one test.
 type authority struct {
-	t    *testing.T
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-	file string
+	t      *testing.T
+	random primitives.Entropy
+	key    *ecdsa.PrivateKey
+	cert   *x509.Certificate
+	file   string
 }
 
 func newAuthority(t *testing.T) *authority {
-	a := &authority{t: t}
+	a := &authority{t: t, random: real.NewWorld(real.Options{Log: slog.DiscardHandler}).Entropy()}
 	a.key = a.newKey()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
+	der, err := x509.CreateCertificate(a.random, template, template, &a.key.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func newAuthority(t *testing.T) *authority {
 }
 
 func (a *authority) newKey() *ecdsa.PrivateKey {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), a.random)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func (a *authority) issue(names []string, ips ...net.IP) (pair tls.Certificate, 
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	der, err := x509.CreateCertificate(a.random, template, a.cert, &key.PublicKey, a.key)
 	if err != nil {
 		a.t.Fatal(err)
 	}
