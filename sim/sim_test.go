@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 	"strings"
 	"testing"
@@ -459,4 +460,43 @@ func TestCrashBetweenTwoTurns(t *testing.T) {
 	if turns != 5 || h.Running() {
 		t.Errorf("%d turns, running %v", turns, h.Running())
 	}
+}
+
+// BenchmarkCoroutine is the floor under every switch: what the runtime takes.
+func BenchmarkCoroutine(b *testing.B) {
+	next, stop := iter.Pull(func(yield func(struct{}) bool) {
+		for yield(struct{}{}) {
+		}
+	})
+	defer stop()
+	for b.Loop() {
+		next()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "switches/s")
+}
+
+// BenchmarkWake is a hundred tasks that wake each other in a ring.
+func BenchmarkWake(b *testing.B) {
+	s := open(b, Options{Seed: 1, Strategy: StrategyRandom})
+	ring := make([]*task, 100)
+	n := 0
+	for i := range ring {
+		ring[i] = s.spawn(s.driver.current(), "worker", func() {
+			for n < b.N {
+				n++
+				s.stepsThere = 0
+				s.wake(ring[(i+1)%len(ring)])
+				s.park("its turn")
+			}
+			for _, t := range ring {
+				s.wake(t)
+			}
+		})
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	if err := s.Run(time.Hour); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "switches/s")
 }
