@@ -68,6 +68,19 @@ type Limits struct {
 	PassMax time.Duration
 }
 
+// Machines is a stage whose nodes run on machines it can hurt.
+type Machines interface {
+	// LosePower ends the node and what its disk had not synchronised.
+	LosePower(Node) error
+	// FillDisk makes every write fail for want of room, or stops that.
+	FillDisk(n Node, full bool) error
+	// FailSync makes the next synchronisation fail.
+	FailSync(Node) error
+	SlowDisk(n Node, by time.Duration) error
+	// JumpClock moves the wall clock; the monotonic clock goes on as it was.
+	JumpClock(n Node, by time.Duration) error
+}
+
 // Setting is one flag of the daemon without its dashes.
 type Setting struct{ Name, Value string }
 

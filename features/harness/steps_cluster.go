@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -13,7 +14,7 @@ import (
 
 const (
 	nodePattern     = `(node-\d+|the leader|the owner of \w+ \w+)`
-	durationPattern = `(\d+(?:ms|s|m))`
+	durationPattern = `(\d+(?:ms|s|m|h))`
 )
 
 func (s *Scene) clusterSteps(sc *godog.ScenarioContext) {
@@ -70,6 +71,7 @@ func (s *Scene) clusterSteps(sc *godog.ScenarioContext) {
 		}
 		return err
 	})
+	s.machineSteps(sc)
 	s.define(sc, `^all nodes are killed and restarted$`, func(ctx context.Context) error {
 		for _, node := range s.stage.Nodes() {
 			if err := node.Kill(ctx); err != nil {
@@ -93,6 +95,39 @@ func (s *Scene) clusterSteps(sc *godog.ScenarioContext) {
 		}
 		return primitives.Sleep(ctx, s.stage.World(), d)
 	})
+}
+
+// machineSteps hurt the machines of nodes, in worlds that can.
+func (s *Scene) machineSteps(sc *godog.ScenarioContext) {
+	on := func(expression string, act func(m Machines, n Node, by time.Duration) error) {
+		hurt := func(name, text string) error {
+			machines, ok := s.stage.(Machines)
+			if !ok {
+				return errors.New("this world cannot hurt machines")
+			}
+			node, err := s.node(name)
+			if err != nil {
+				return err
+			}
+			by, err := optionalDuration(text)
+			if err != nil {
+				return err
+			}
+			return act(machines, node, by)
+		}
+		if strings.Contains(expression, durationPattern) {
+			s.define(sc, expression, func(_ context.Context, name, by string) error { return hurt(name, by) })
+			return
+		}
+		s.define(sc, expression, func(_ context.Context, name string) error { return hurt(name, "") })
+	}
+	on(`^`+nodePattern+` loses power$`, func(m Machines, n Node, _ time.Duration) error { return m.LosePower(n) })
+	on(`^the disk of `+nodePattern+` is full$`, func(m Machines, n Node, _ time.Duration) error { return m.FillDisk(n, true) })
+	on(`^the disk of `+nodePattern+` has room$`, func(m Machines, n Node, _ time.Duration) error { return m.FillDisk(n, false) })
+	on(`^the disk of `+nodePattern+` fails its next sync$`, func(m Machines, n Node, _ time.Duration) error { return m.FailSync(n) })
+	on(`^the disk of `+nodePattern+` is slow by `+durationPattern+`$`, Machines.SlowDisk)
+	on(`^wall time of `+nodePattern+` jumps ahead by `+durationPattern+`$`, Machines.JumpClock)
+	on(`^wall time of `+nodePattern+` jumps back by `+durationPattern+`$`, func(m Machines, n Node, by time.Duration) error { return m.JumpClock(n, -by) })
 }
 
 // restart starts the node again and opens every session anew: the old ones ended

@@ -61,6 +61,18 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 	})
 	s.define(sc, `^domain "([^"]*)" with the (\w+) pipeline, not started$`, s.install)
 
+	// A statement whose answer the node cannot give: neither success nor failure.
+	s.define(sc, `^`+sessionPattern+` gets no answer to:$`, func(ctx context.Context, who string, text *godog.DocString) error {
+		session, err := s.session(ctx, who)
+		if err != nil {
+			return err
+		}
+		reply, err := session.session.Execute(ctx, text.Content)
+		if err == nil {
+			return fmt.Errorf("the answer is %s: %s%s", reply.Disposition, reply.Text, reply.Refusal)
+		}
+		return nil
+	})
 	s.result(sc, `^it succeeds$`, func(context.Context) error {
 		if !s.last.Completed() {
 			return fmt.Errorf("%s: %s", s.last.Disposition, s.last.Refusal)

@@ -127,6 +127,7 @@ func (n *node) Restart(ctx context.Context) error {
 // revive brings a node that a scenario left down or frozen back to life.
 func (n *node) revive(ctx context.Context) error {
 	n.host.Thaw()
+	n.host.Disk().Heal()
 	if n.host.Running() {
 		return nil
 	}

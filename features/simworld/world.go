@@ -40,7 +40,7 @@ func (*World) Lacks(tag string) string {
 		return ""
 	}
 	switch fault {
-	case "kill", "freeze", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
+	case "kill", "power", "disk", "clock", "freeze", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
 		return ""
 	default:
 		return fmt.Sprintf("the simulated world has no step for %s", fault)
