@@ -41,7 +41,9 @@ func variedPipeline() campaign.Scenario {
 			"whatever can be full is full.",
 		Horizon: time.Minute, Steps: 60_000,
 		Setup: func(r *campaign.Run) {
-			newPipeline(r, workload.Vary(workload.FirstPipeline, ordersPerSecond, r.Sim.Stream("workload/variant"))).start()
+			p := newPipeline(r, workload.Vary(workload.FirstPipeline, ordersPerSecond, r.Sim.Stream("workload/variant")))
+			p.start()
+			p.operate()
 		},
 	}
 }
@@ -70,6 +72,7 @@ const (
 	// definitionClients run statements beside the pipeline.
 	definitionClients = 2
 	definitionThink   = 500 * time.Millisecond
+	operatorThink     = 5 * time.Second
 	// searchTime bounds the search for an order of operations.
 	searchTime = 2 * time.Second
 )
@@ -119,6 +122,7 @@ func (p *pipeline) start() {
 	r.Hold(definitions.History.Linearizable())
 	r.Hold(oracle.Oracle{Name: "node-ready", Quiet: p.ready})
 	workload.Clients(p.sim, p.client, definitionClients, definitionThink, r.Over, definitions.Step)
+	p.settle("definitions", definitions.Settle)
 	p.began = p.sim.Elapsed()
 	p.produce()
 }
@@ -166,6 +170,34 @@ func (p *pipeline) declare(scripts ...string) bool {
 		p.sim.Fail("declares", fmt.Sprintf("the pipeline could not be declared: %v %v", err, failed))
 	}
 	return p.sim.Failed() == nil
+}
+
+// settle runs f once the run is over, and holds that it comes to its end: after
+// everything healed the node takes statements again.
+func (p *pipeline) settle(name string, f func(client int, r *sim.Stream)) {
+	settled := false
+	p.client.World().Tasks().Go(name, func() {
+		r := p.sim.Stream("workload/settle/" + name)
+		for !p.run.Over() {
+			p.sim.Sleep(time.Second, "run to be over")
+		}
+		f(definitionClients, r)
+		settled = true
+	})
+	p.run.Hold(oracle.Oracle{Name: "takes-statements", Quiet: func() error {
+		if !settled {
+			return fmt.Errorf("%s found no answer after everything had healed", name)
+		}
+		return nil
+	}})
+}
+
+// operate lets an operator change the pipeline until the run is over, and then
+// has it run.
+func (p *pipeline) operate() {
+	o := &workload.Operator{World: p.client.World(), On: p.node, Script: p.variant.Script}
+	workload.Clients(p.sim, p.client, 1, operatorThink, p.run.Over, o.Step)
+	p.settle("operator", func(int, *sim.Stream) { o.Settle() })
 }
 
 // produce lets orders arrive until the run is over.

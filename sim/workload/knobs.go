@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"plexus/primitives"
 	"plexus/sim"
 )
 
@@ -15,7 +16,7 @@ type Variant struct {
 	Script     string
 	Instances  int
 	PerSecond  int
-	Capacities map[string]int // of relays
+	Capacities map[string]int // the most a relay may hold
 }
 
 // Standard is the pipeline as it is written.
@@ -25,43 +26,53 @@ func Standard(script string, perSecond int) Variant {
 
 var (
 	capacityClause = regexp.MustCompile(`CAPACITY \d+`)
-	flushClause    = regexp.MustCompile(`FLUSH EACH 100ms MAX BATCH SIZE 1MiB`)
-	windowClause   = regexp.MustCompile(`ACK PARALLEL MAX 256 ACK TIMEOUT`)
-	sourceClause   = regexp.MustCompile(`CONSUMER plexus\s+MODE ACK PARALLEL MAX 512 BATCH TIMEOUT 50ms`)
-	packClause     = regexp.MustCompile(`BATCH MAX MESSAGES 100`)
+	flushClause    = regexp.MustCompile(`FLUSH (IMMEDIATE|EACH \w+ MAX BATCH SIZE \w+)`)
+	windowClause   = regexp.MustCompile(`ACK PARALLEL MAX \d+ ACK TIMEOUT`)
+	sourceClause   = regexp.MustCompile(`(CONSUMER plexus)\s+(MODE ACK PARALLEL MAX) 512 (BATCH TIMEOUT) 50ms`)
+	packClause     = regexp.MustCompile(`BATCH MAX MESSAGES \d+`)
 	relayStatement = regexp.MustCompile(`CREATE RELAY (\w+) [^;]*CAPACITY (\d+)`)
 )
 
-// Vary draws a variant of a pipeline: small buffers, batches and windows, several
-// instances. The load is what the variant can carry twice.
-func Vary(script string, perSecond int, r *sim.Stream) Variant {
-	slowest := time.Duration(0)
+// Sizes and times are drawn up to these.
+const (
+	capacityMost = 8
+	flushMost    = 200 * time.Millisecond
+)
+
+// vary draws other sizes and times for every clause that has some.
+func vary(script string, r *sim.Stream) string {
 	script = capacityClause.ReplaceAllStringFunc(script, func(string) string {
-		return fmt.Sprintf("CAPACITY %d", r.LogBetween(1, 8))
+		return fmt.Sprintf("CAPACITY %d", r.LogBetween(1, capacityMost))
 	})
 	script = flushClause.ReplaceAllStringFunc(script, func(string) string {
 		if r.Below(3) == 0 {
 			return "FLUSH IMMEDIATE"
 		}
-		each := time.Duration(r.LogBetween(1, 200)) * time.Millisecond
-		slowest = max(slowest, each)
+		each := time.Duration(r.LogBetween(1, int64(flushMost/time.Millisecond))) * time.Millisecond
 		return fmt.Sprintf("FLUSH EACH %s MAX BATCH SIZE %dB", each, r.LogBetween(1, 1<<20))
 	})
 	script = windowClause.ReplaceAllStringFunc(script, func(string) string {
 		return fmt.Sprintf("ACK PARALLEL MAX %d ACK TIMEOUT", r.LogBetween(1, 256))
 	})
-	script = packClause.ReplaceAllStringFunc(script, func(string) string {
+	return packClause.ReplaceAllStringFunc(script, func(string) string {
 		return fmt.Sprintf("BATCH MAX MESSAGES %d", r.LogBetween(1, 100))
 	})
-	v := Variant{Instances: int(r.Between(1, 3))}
+}
+
+// Vary draws a variant of a pipeline: small buffers, batches and windows, several
+// instances. The load is half of what the variant carries at its slowest.
+func Vary(script string, perSecond int, r *sim.Stream) Variant {
+	v := Variant{Instances: int(r.Between(1, 3)), Capacities: capacitiesOf(script)}
+	for _, relay := range primitives.SortedKeys(v.Capacities) {
+		v.Capacities[relay] = capacityMost
+	}
 	batch, wait := r.LogBetween(16, 512), time.Duration(r.LogBetween(1, 100))*time.Millisecond
-	v.Script = sourceClause.ReplaceAllString(script, fmt.Sprintf(
-		"CONSUMER plexus INSTANCES %d MODE ACK PARALLEL MAX %d BATCH TIMEOUT %s", v.Instances, batch, wait))
-	// A batch takes a wait at each of four buffers, and some time to travel.
-	turn := wait + 4*slowest + 50*time.Millisecond
-	carried := int64(v.Instances) * batch * int64(time.Second/turn)
+	v.Script = sourceClause.ReplaceAllString(vary(script, r), fmt.Sprintf(
+		"${1} INSTANCES %d ${2} %d ${3} %s", v.Instances, batch, wait))
+	// A batch waits at each of four buffers, and takes some time to travel.
+	turn := wait + 4*flushMost + 50*time.Millisecond
+	carried := int64(v.Instances) * batch * int64(time.Second) / int64(turn)
 	v.PerSecond = int(min(int64(perSecond), max(1, carried/2)))
-	v.Capacities = capacitiesOf(v.Script)
 	return v
 }
 

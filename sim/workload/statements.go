@@ -58,8 +58,20 @@ type Definitions struct {
 	History *oracle.History
 	Sim     *sim.Simulation
 
-	sessions map[int]*client.Session
-	next     uint64
+	sessions  map[int]*client.Session
+	next      uint64
+	confirmed int
+}
+
+// Confirmed returns how many reads and writes were answered.
+func (d *Definitions) Confirmed() int { return d.confirmed }
+
+// Settle reads and writes until something is answered.
+func (d *Definitions) Settle(number int, r *sim.Stream) {
+	for before := d.confirmed; d.confirmed == before; {
+		d.Step(number, r)
+		_ = primitives.Sleep(context.Background(), d.World, settleEvery) // nothing cancels it
+	}
 }
 
 // definitionKeys is how many registers there are.
@@ -102,11 +114,9 @@ func (d *Definitions) Step(number int, r *sim.Stream) {
 	case err != nil:
 		d.drop(number)
 	case reply.GetDisposition() != sessionpb.Disposition_COMPLETED:
-	case write:
-		d.History.End(number, 0, d.Sim.Elapsed())
-		return
-	case scan(reply.GetText(), &seen):
+	case write || scan(reply.GetText(), &seen):
 		d.History.End(number, seen, d.Sim.Elapsed())
+		d.confirmed++
 		return
 	}
 	d.History.Unknown(number)

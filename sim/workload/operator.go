@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plexus/engine/client"
+	"plexus/engine/session/sessionpb"
+	"plexus/nspl/parse"
+	"plexus/primitives"
+	"plexus/sim"
+)
+
+// Operator changes a running pipeline: it stops and starts the domain, and
+// replaces operators and relays by ones with other sizes and times.
+type Operator struct {
+	World  primitives.World
+	On     Opener
+	Script string // of the pipeline
+}
+
+// replaceable are the entities an operator replaces. No attached path loses its
+// way by it: what is in them is drained, or waits.
+var replaceable = []string{
+	"NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
+	"NATS SUBJECT EMITTER prices_out", "REDIS CHANNEL EMITTER prices_live", "HTTP REQUEST EMITTER notices_out",
+	"RELAY orders", "RELAY prices", "RELAY notices",
+}
+
+const (
+	// changeBound is how long an operator waits for a change.
+	changeBound = 20 * time.Second
+	stoppedMost = 3 * time.Second
+	// settleEvery is the pause between two attempts to have the domain run.
+	settleEvery = time.Second
+)
+
+// Step is one change.
+func (o *Operator) Step(_ int, r *sim.Stream) {
+	if r.Below(3) == 0 {
+		o.attempt("STOP")
+		pause := time.Duration(r.Between(0, int64(stoppedMost)))
+		_ = primitives.Sleep(context.Background(), o.World, pause) // nothing cancels it
+		o.attempt("START")
+		return
+	}
+	o.attempt(o.replacement(replaceable[r.Below(uint64(len(replaceable)))], r))
+}
+
+// Settle has the domain run, whatever became of earlier changes.
+func (o *Operator) Settle() {
+	for {
+		if code := o.attempt("START"); code == completed || code == alreadyRunning {
+			return
+		}
+		_ = primitives.Sleep(context.Background(), o.World, settleEvery) // nothing cancels it
+	}
+}
+
+// What a statement came to, besides the code of a refusal.
+const (
+	completed      = "completed"
+	alreadyRunning = "domain.state"
+)
+
+// attempt runs a statement and returns what it came to, "" for unknown.
+func (o *Operator) attempt(text string) string {
+	ctx, cancel := primitives.WithDeadline(context.Background(), o.World, o.World.Clock().Now().Add(changeBound))
+	defer cancel()
+	s, err := o.On.Open(ctx, o.World, client.Options{Client: "operator", Domain: pipelineDomain, CallTimeout: changeBound})
+	if err != nil {
+		return ""
+	}
+	defer s.Drop()
+	reply, err := s.Execute(ctx, text)
+	if err != nil {
+		return ""
+	}
+	if reply.GetDisposition() == sessionpb.Disposition_COMPLETED {
+		return completed
+	}
+	if found := reply.GetDiagnostics(); len(found) > 0 {
+		return found[0].GetCode()
+	}
+	return ""
+}
+
+// pipelineDomain is the domain of the script.
+const pipelineDomain = "shop"
+
+// replacement is the transaction that drops an entity and creates another of its
+// name.
+func (o *Operator) replacement(entity string, r *sim.Stream) string {
+	text := vary(o.statement(entity), r)
+	words := strings.Fields(entity)
+	kind, name := words[len(words)-2], words[len(words)-1]
+	return fmt.Sprintf("BEGIN; DROP %s %s; %s; COMMIT", kind, name, text)
+}
+
+// statement finds the statement that creates an entity.
+func (o *Operator) statement(entity string) string {
+	spans, _, err := parse.Split(o.Script)
+	if err != nil {
+		return ""
+	}
+	for _, span := range spans {
+		if text := o.Script[span.Start:span.End]; strings.Contains(text, entity+" ") || strings.Contains(text, entity+"\n") {
+			return strings.TrimSuffix(strings.TrimSpace(text), ";")
+		}
+	}
+	return ""
+}
