@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"time"
 
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
@@ -263,17 +264,21 @@ func (t *transition) setDomain(d *Domain) {
 	t.domains[d.Name] = true
 }
 
-// reclaim forgets finished executions and moves the fence first, so that a
-// forgotten reference can never execute again (C4).
+// reclaim forgets finished executions and moves the fence behind them, so that a
+// forgotten reference can never execute again (C4). The fence goes no further: a
+// leader whose clock jumped ahead must not refuse clients whose clocks are right.
 func (t *transition) reclaim(c *catalogpb.Reclaim) *Refusal {
-	t.state.Fence = max(t.state.Fence, c.GetBefore())
 	for key, x := range t.state.executions.all() {
-		if created(x.Reference) < t.state.Fence && x.Finished < t.state.Fence {
+		if made := created(x.Reference); made < c.GetBefore() && x.Finished < c.GetBefore() {
+			t.state.Fence = max(t.state.Fence, made+referenceTick)
 			t.state.executions = t.state.executions.delete(key)
 		}
 	}
 	return nil
 }
+
+// referenceTick is the resolution of the time in a reference.
+const referenceTick = int64(time.Millisecond)
 
 func uuid(b []byte) (u primitives.UUID) {
 	copy(u[:], b)

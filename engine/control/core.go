@@ -59,6 +59,7 @@ func newCore(g *Group) (*core, error) {
 // and hands the work they cause to the storage tasks.
 func (c *core) run(ctx context.Context) error {
 	g := c.group
+	defer g.ended.Set()
 	// Nobody else can be elected in a group of one.
 	if len(g.voters) == 1 && g.voters[0] == g.identity.RaftID {
 		if err := c.node.Campaign(); err != nil {
@@ -105,6 +106,7 @@ func (c *core) step(e event) {
 	case e.failed != nil:
 		c.failed = e.failed
 		c.abandon(ErrStorageFailed)
+		c.group.ended.Set()
 	}
 	c.applied = max(c.applied, e.term)
 	for _, a := range e.applied {

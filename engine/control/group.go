@@ -36,6 +36,7 @@ type Group struct {
 	applies   *primitives.Queue[*pb.Message]
 	snapshots *primitives.Queue[snapshotWork]
 	stopped   *primitives.Event
+	ended     *primitives.Event
 
 	tasks     *primitives.Group
 	followers followers
@@ -74,7 +75,7 @@ func Open(ctx context.Context, w primitives.World, s Settings) (*Group, error) {
 	g.appends = primitives.NewQueue[appendWork](w, storageCapacity)
 	g.applies = primitives.NewQueue[*pb.Message](w, storageCapacity)
 	g.snapshots = primitives.NewQueue[snapshotWork](w, 1)
-	g.stopped = primitives.NewEvent(w)
+	g.stopped, g.ended = primitives.NewEvent(w), primitives.NewEvent(w)
 	g.followers.world = w
 	return g, nil
 }
@@ -206,9 +207,10 @@ func (g *Group) settle(ctx context.Context) {
 	}
 }
 
-// OnEnd is ready when the group's tasks ended, which they do by themselves only
-// on a fatal error.
-func (g *Group) OnEnd() primitives.Case { return g.tasks.OnDone() }
+// OnEnd is ready when the group can do nothing more by itself: its log cannot be
+// written any more, or its tasks ended. Writes are still answered, with the
+// failure, until Stop.
+func (g *Group) OnEnd() primitives.Case { return g.ended.OnSet() }
 
 // Propose commits a command and returns what it did once this node applied it.
 // When ctx is cancelled only the wait ends: the outcome is unknown.

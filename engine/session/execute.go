@@ -287,11 +287,12 @@ func (a *applying) result() (*sessionpb.ExecuteReply, error) {
 }
 
 // admissible refuses references from outside the window in which they can be
-// told from reclaimed ones.
+// told from reclaimed ones. The leader's clock counts as never going back.
 func (q *request) admissible() *sessionpb.ExecuteReply {
 	created := referenceTime(q.reference)
 	state := q.state()
-	if created < state.Fence || created > q.service.world.Clock().Wall().Add(referenceAhead).UnixNano() {
+	now := max(q.service.world.Clock().Wall().UnixNano(), state.HighWater)
+	if created < state.Fence || created > now+int64(referenceAhead) {
 		return &sessionpb.ExecuteReply{
 			Disposition: sessionpb.Disposition_REFERENCE_EXPIRED, Text: "reference expired; nothing was executed",
 		}
