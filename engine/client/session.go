@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
@@ -31,16 +30,24 @@ const (
 	backoffMax  = time.Second
 )
 
-// Session is one session on a node. One task at a time executes on it.
+// Session is one session on a node. One task at a time executes on it. When the
+// node forgets the session, for example because it restarted, the next Execute
+// opens another in its place; only an open transaction is lost with it.
 type Session struct {
 	world   primitives.World
 	options Options
+	link    atomic.Pointer[link]
+
+	domain  string
+	inTx    bool
+	domains atomic.Pointer[sessionpb.Domains]
+}
+
+// link is one opening of the session.
+type link struct {
+	welcome *sessionpb.Welcome
 	cancel  context.CancelFunc
 	tasks   *primitives.Group
-
-	welcome *sessionpb.Welcome
-	domain  string
-	domains atomic.Pointer[sessionpb.Domains]
 	ended   atomic.Pointer[error]
 }
 
@@ -49,15 +56,22 @@ func Open(ctx context.Context, w primitives.World, options Options) (*Session, e
 	if options.CallTimeout == 0 {
 		options.CallTimeout = callTimeout
 	}
+	s := &Session{world: w, options: options, domain: options.Domain}
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) open(ctx context.Context) error {
 	// The session outlives ctx, which bounds the opening only.
-	life, cancel := primitives.WithCancel(context.Background(), w)
+	life, cancel := primitives.WithCancel(context.Background(), s.world)
 	stop := primitives.OnCancel(ctx, cancel)
 	defer stop()
-	s := &Session{world: w, options: options, cancel: cancel, domain: options.Domain}
-	stream, err := options.Transport.Open(life, &sessionpb.OpenRequest{Client: options.Client, Domain: options.Domain})
+	stream, err := s.options.Transport.Open(life, &sessionpb.OpenRequest{Client: s.options.Client, Domain: s.domain})
 	if err != nil {
 		cancel()
-		return nil, err
+		return err
 	}
 	event, err := stream.Recv()
 	if err == nil && event.GetWelcome() == nil {
@@ -65,21 +79,37 @@ func Open(ctx context.Context, w primitives.World, options Options) (*Session, e
 	}
 	if err != nil {
 		cancel()
-		return nil, errors.Join(err, stream.Close())
+		return errors.Join(err, stream.Close())
 	}
-	s.welcome = event.GetWelcome()
-	s.tasks = primitives.NewGroup(life, w)
-	s.tasks.Go("session events", func(context.Context) error { return s.follow(stream) })
-	return s, nil
+	l := &link{welcome: event.GetWelcome(), cancel: cancel, tasks: primitives.NewGroup(life, s.world)}
+	s.link.Store(l)
+	l.tasks.Go("session events", func(context.Context) error { return s.follow(l, stream) })
+	return nil
+}
+
+// reopen replaces a link that the node knows no longer.
+func (s *Session) reopen(ctx context.Context) error {
+	if err := s.link.Load().close(ctx); err != nil {
+		return err
+	}
+	return s.open(ctx)
+}
+
+func (l *link) close(ctx context.Context) error {
+	l.cancel()
+	if err := l.tasks.Wait(ctx); err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
 }
 
 // follow keeps what the node tells about itself.
-func (s *Session) follow(stream Stream[*sessionpb.Event]) error {
+func (s *Session) follow(l *link, stream Stream[*sessionpb.Event]) error {
 	for {
 		event, err := stream.Recv()
 		if err != nil {
-			s.ended.Store(&err)
-			return errors.Join(stream.Close())
+			l.ended.Store(&err)
+			return stream.Close()
 		}
 		if domains := event.GetDomains(); domains != nil {
 			s.domains.Store(domains)
@@ -91,13 +121,13 @@ func (s *Session) follow(stream Stream[*sessionpb.Event]) error {
 }
 
 // ID returns the session's name on its node.
-func (s *Session) ID() string { return s.welcome.GetSessionId() }
+func (s *Session) ID() string { return s.link.Load().welcome.GetSessionId() }
 
 // Node returns the name of the node.
-func (s *Session) Node() string { return s.welcome.GetNode() }
+func (s *Session) Node() string { return s.link.Load().welcome.GetNode() }
 
 // Version returns the version of the node.
-func (s *Session) Version() string { return s.welcome.GetVersion() }
+func (s *Session) Version() string { return s.link.Load().welcome.GetVersion() }
 
 // Domain returns the selected domain, "" for none.
 func (s *Session) Domain() string { return s.domain }
@@ -107,7 +137,7 @@ func (s *Session) Domains() []*sessionpb.DomainSummary { return s.domains.Load()
 
 // Ended returns why the session ended, nil while it lives.
 func (s *Session) Ended() error {
-	if err := s.ended.Load(); err != nil {
+	if err := s.link.Load().ended.Load(); err != nil {
 		return *err
 	}
 	return nil
@@ -140,35 +170,65 @@ func (s *Session) selectDomain(text string) {
 func (s *Session) ExecuteAs(ctx context.Context, reference, text string) (*sessionpb.ExecuteReply, error) {
 	call, cancel := primitives.WithDeadline(ctx, s.world, s.world.Clock().Now().Add(s.options.CallTimeout))
 	defer cancel()
-	request := &sessionpb.ExecuteRequest{
-		SessionId: s.ID(), Statements: text, ExecutionReference: reference, Domain: s.domain,
-	}
 	sent := false
 	for pause := backoffMin; ; pause = min(2*pause, backoffMax) {
-		reply, err := s.options.Transport.Execute(call, request)
+		reply, err := s.options.Transport.Execute(call, &sessionpb.ExecuteRequest{
+			SessionId: s.ID(), Statements: text, ExecutionReference: reference, Domain: s.domain,
+		})
 		switch {
 		case err == nil && reply.GetDisposition() != sessionpb.Disposition_UNKNOWN:
+			s.inTx = reply.GetTransaction().GetState() == sessionpb.TransactionStatus_OPEN
 			return reply, nil
 		case err == nil:
 			sent = true
 			err = fmt.Errorf("%w: %s", ErrOutcomeUnknown, reply.GetDetail())
-		case !repeatable(err):
-			return nil, err
-		default:
-			sent = sent || !errors.Is(err, ErrNotConnected)
+		case errors.Is(err, &Error{Code: NotFound}):
+			err = s.recover(call, text)
 		}
+		if err != nil && !repeatable(err) {
+			return nil, err
+		}
+		sent = sent || !errors.Is(err, ErrNotConnected)
 		if waitErr := primitives.Sleep(call, s.world, pause); waitErr != nil {
 			if sent {
-				return nil, &UnknownError{Reference: reference, Err: err}
+				return nil, &UnknownError{Reference: reference, Err: errors.Join(err, waitErr)}
 			}
-			return nil, err
+			return nil, errors.Join(err, waitErr)
 		}
 	}
+}
+
+// ErrTransactionLost says that the node forgot the session with its open
+// transaction. Nothing of the transaction was applied.
+var ErrTransactionLost = errors.New("the session was lost with its open transaction; nothing of it was applied")
+
+// recover opens the session again. What was queued in the old one is gone, so
+// only a COMMIT may go on: its reference tells whether it had been applied.
+func (s *Session) recover(ctx context.Context, text string) error {
+	lost := s.inTx
+	if err := s.reopen(ctx); err != nil {
+		return err
+	}
+	s.inTx = false
+	if !lost {
+		return nil
+	}
+	statement, err := parse.Statement(text)
+	if err != nil {
+		return ErrTransactionLost
+	}
+	if _, commit := statement.(*ast.Commit); !commit {
+		return ErrTransactionLost
+	}
+	return nil
 }
 
 // repeatable says whether an error leaves room for another try of the same
 // reference.
 func repeatable(err error) bool {
+	if errors.Is(err, ErrTransactionLost) {
+		return false
+	}
 	var answered *Error
 	if errors.As(err, &answered) {
 		return answered.Code == Unavailable
@@ -193,13 +253,8 @@ func (s *Session) Unsubscribe(ctx context.Context, statement string) (string, er
 // Close ends the session, which reverts an open transaction.
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.options.Transport.Close(ctx, &sessionpb.CloseRequest{SessionId: s.ID()})
-	s.cancel()
-	if waitErr := s.tasks.Wait(ctx); waitErr != nil && !errors.Is(waitErr, io.EOF) && err == nil {
-		err = waitErr
+	if errors.Is(err, &Error{Code: NotFound}) {
+		err = nil
 	}
-	var answered *Error
-	if errors.As(err, &answered) && answered.Code == NotFound {
-		return nil
-	}
-	return err
+	return errors.Join(err, s.link.Load().close(ctx))
 }

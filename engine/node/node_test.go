@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -43,6 +44,13 @@ func connectors() contract.Connectors {
 }
 
 func (m *machine) boot() {
+	m.start()
+	if err := m.sim.RunUntil(func() bool { return m.node != nil && len(m.node.NotReady()) == 0 }, time.Minute); err != nil {
+		m.t.Fatalf("the node does not become ready: %v", err)
+	}
+}
+
+func (m *machine) start() {
 	m.node = nil
 	m.host.Start("plexusd", func(ctx context.Context, w primitives.World) {
 		settings := node.Defaults()
@@ -62,9 +70,6 @@ func (m *machine) boot() {
 			m.t.Errorf("stop: %v", err)
 		}
 	})
-	if err := m.sim.RunUntil(func() bool { return m.node != nil && len(m.node.NotReady()) == 0 }, time.Minute); err != nil {
-		m.t.Fatalf("the node does not become ready: %v", err)
-	}
 }
 
 // as runs f as a client with a session.
@@ -328,4 +333,34 @@ func TestDropDrainsFirst(t *testing.T) {
 func ingestor(seed string) string {
 	return `CREATE INGESTOR feed FROM RANDOM SEED ` + seed + ` MAX ROWS 10 EVERY 100ms MODE ACK SEQUENTIAL ACK TIMEOUT 5s RETRY POLICY BACKOFF 1s MAX 2s ON QUIESCE SUSPEND
   DECODE USING tick_codec TO raw INHERIT ALL UNBRANCHED FLUSH IMMEDIATE ON MESSAGE ERROR LOG ON GENERAL ERROR LOG`
+}
+
+// A client goes on when its node restarts; only an open transaction is lost.
+func TestClientsSurviveRestarts(t *testing.T) {
+	m := newMachine(t, 6)
+	m.boot()
+	restart := func() { m.host.Crash() }
+	m.sim.After(5*time.Second, restart)
+	m.sim.After(6*time.Second, func() { m.start() })
+	m.as(func(ctx context.Context, s *client.Session) {
+		w := m.sim.Driver().World()
+		m.must(ctx, s, "CREATE SCHEMA before (x U8)")
+		first := s.ID()
+		if err := primitives.Sleep(ctx, w, 5500*time.Millisecond); err != nil {
+			t.Error(err)
+		}
+		m.must(ctx, s, "CREATE SCHEMA after (x U8)")
+		if s.ID() == first {
+			t.Error("the session is the old one")
+		}
+		m.must(ctx, s, "SHOW CREATE SCHEMA before")
+		m.must(ctx, s, "BEGIN")
+		m.must(ctx, s, "CREATE SCHEMA lost (x U8)")
+		m.host.Crash()
+		m.start()
+		if _, err := s.Execute(ctx, "CREATE SCHEMA lost_too (x U8)"); !errors.Is(err, client.ErrTransactionLost) {
+			t.Errorf("got %v", err)
+		}
+		m.refused(ctx, s, "SHOW CREATE SCHEMA lost", "ref.missing")
+	})
 }

@@ -55,6 +55,9 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 			return nil, refusal(client.InvalidArgument, "execution_reference: %v", err)
 		}
 	}
+	if reply := x.last.again(q); reply != nil {
+		return reply, nil
+	}
 	reply, err := q.run(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +67,28 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 	if proto.Size(reply) > replyBytesMax {
 		return nil, refusal(client.ReplyTooLarge, "the reply exceeds %d bytes", replyBytesMax)
 	}
+	if reply.GetDisposition() != sessionpb.Disposition_UNKNOWN {
+		x.last = answered{reference: q.reference, text: q.text, domain: q.domain, reply: reply}
+	}
 	return reply, nil
+}
+
+// answered is the last request of a session. A client that lost the reply repeats
+// it; what a session holds, such as a queued statement, has no other record of its
+// reference.
+type answered struct {
+	reference    primitives.UUID
+	text, domain string
+	reply        *sessionpb.ExecuteReply
+}
+
+func (a *answered) again(q *request) *sessionpb.ExecuteReply {
+	if q.reference == (primitives.UUID{}) || a.reference != q.reference || a.text != q.text || a.domain != q.domain {
+		return nil
+	}
+	reply := proto.Clone(a.reply).(*sessionpb.ExecuteReply)
+	reply.Origin = sessionpb.Origin_RECOVERED
+	return reply
 }
 
 // request is one Execute in progress.

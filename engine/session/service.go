@@ -80,6 +80,7 @@ type session struct {
 	lane     *primitives.Mutex
 	inFlight atomic.Int32
 	tx       *transaction // under lane
+	last     answered     // under lane
 	ended    *primitives.Event
 	notices  *primitives.Queue[*sessionpb.Notice]
 	skipped  atomic.Uint64 // notices that found no room
