@@ -10,6 +10,7 @@ const (
 	sessionsMax      = 4096
 	transactionMax   = 4096 // queued statements
 	replansMax       = 16
+	stopGrace        = 2 * time.Second
 	noticesQueued    = 64
 	referenceAhead   = 5 * time.Minute // clock difference that a client may have
 	frameJSONBytes   = 4 << 20

@@ -98,9 +98,16 @@ func (s *Service) Authenticate(ctx context.Context, authorization string) (*cata
 }
 
 // Stop refuses further calls, ends every session, and waits for the commands that
-// were admitted.
+// were admitted. One that still waits for running work when the grace is over has
+// proposed nothing and is given up.
 func (s *Service) Stop(ctx context.Context) error {
 	s.stopping.Set()
+	grace, cancel := primitives.WithDeadline(ctx, s.world, s.world.Clock().Now().Add(stopGrace))
+	defer cancel()
+	if s.commands.Wait(grace) == nil {
+		return nil
+	}
+	s.commands.Cancel(errStopping)
 	return s.commands.Wait(ctx)
 }
 
