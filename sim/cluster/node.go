@@ -107,9 +107,14 @@ func (n *Node) run(ctx context.Context, w primitives.World) {
 	if err := x.Wait(ctx); ctx.Err() == nil {
 		n.fail(w, err)
 	}
-	// A node that was told to stop has its own time for it.
-	if _, err := x.Stop(context.Background()); err != nil {
+	// A node that was told to stop has its own time for it. When that is over the
+	// process ends whatever still runs.
+	forced, err := x.Stop(context.Background())
+	if err != nil {
 		w.Log().Error("stop", "error", err)
+	}
+	if forced {
+		n.host.Kill()
 	}
 }
 

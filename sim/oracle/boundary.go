@@ -22,6 +22,11 @@ type Boundary struct {
 	deliveries *Deliveries
 	number     func(payload []byte) (uint64, bool) // of a record at its source
 
+	// Arrived and Acknowledged are called for each record, where the source has no
+	// ledger of its own; nil otherwise.
+	Arrived      func(number uint64, payload []byte)
+	Acknowledged func(number uint64)
+
 	arrived  uint64 // messages so far
 	arrivals arrivals
 	sources  map[string]*sourceWatch // by ingestor
@@ -30,7 +35,8 @@ type Boundary struct {
 }
 
 // NewBoundary returns a watch over one process. number reads the number of a
-// record as its source holds it; a record without one is not followed.
+// record as its source holds it; a record without one is not followed. It is nil
+// where records do not come through a source, as those of an endpoint.
 func NewBoundary(fail Fail, d *Deliveries, number func(payload []byte) (uint64, bool)) *Boundary {
 	return &Boundary{
 		fail: fail, deliveries: d, number: number,

@@ -22,6 +22,7 @@ type Deliveries struct {
 	number func(document []byte) (uint64, bool)
 
 	records      []delivered // by number
+	due          int         // records that count in the end
 	sourced      int
 	acknowledged int
 	repeated     int // confirmations beyond the first, over all leaves
@@ -130,6 +131,10 @@ func (d *Deliveries) Counts() (sourced, acknowledged, repeated int) {
 	return d.sourced, d.acknowledged, d.repeated
 }
 
+// Due says that the records so far are those that must be delivered in the end:
+// their source never ends.
+func (d *Deliveries) Due() { d.due = len(d.records) }
+
 // Everything is the oracle of liveness: once all has been quiet for long enough,
 // every record of the source is where it belongs. acknowledges says that its
 // source waits for acknowledgements.
@@ -137,6 +142,9 @@ func (d *Deliveries) Everything(acknowledges bool) Oracle {
 	return Oracle{Name: "everything-delivered", Quiet: func() error {
 		for number := range d.records {
 			r := &d.records[number]
+			if d.due > 0 && number >= d.due {
+				break
+			}
 			if !r.sourced {
 				continue
 			}

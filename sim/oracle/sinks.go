@@ -64,6 +64,9 @@ func (w *sinkWatch) offer(records [][]byte) {
 // first checks the order of a payload that was never offered before: some copy
 // of each record arrived after all that was offered before it.
 func (w *sinkWatch) first(payload []byte) {
+	if w.boundary.number == nil {
+		return
+	}
 	each := func(document []byte) {
 		number, ok := w.boundary.deliveries.number(document)
 		if !ok {

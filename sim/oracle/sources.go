@@ -69,10 +69,16 @@ func (w *sourceWatch) NextBatch(ctx context.Context, req contract.BatchRequest) 
 	w.batch = w.batch[:0]
 	for i := range batch.Messages {
 		b := w.boundary
+		if b.number == nil {
+			break
+		}
 		if number, ok := b.number(batch.Messages[i].Payload); ok {
 			b.arrived++
 			b.arrivals.add(number, arrival(b.arrived*instancesMax+uint64(w.instance)))
 			w.batch = append(w.batch, number)
+			if b.Arrived != nil {
+				b.Arrived(number, batch.Messages[i].Payload)
+			}
 		}
 	}
 	return batch, err
@@ -81,7 +87,13 @@ func (w *sourceWatch) NextBatch(ctx context.Context, req contract.BatchRequest) 
 // Acknowledge checks that the host acknowledges only what is delivered.
 func (w *sourceWatch) Acknowledge(ctx context.Context, positions []contract.Position) error {
 	w.boundary.confirmed(w.batch, "acknowledges")
-	return w.BatchSource.Acknowledge(ctx, positions)
+	err := w.BatchSource.Acknowledge(ctx, positions)
+	if err == nil && w.boundary.Acknowledged != nil {
+		for _, number := range w.batch {
+			w.boundary.Acknowledged(number)
+		}
+	}
+	return err
 }
 
 // confirmed checks that every leaf has confirmed the records.

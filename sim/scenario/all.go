@@ -9,6 +9,8 @@ func All() []campaign.Scenario {
 		commands(),
 		firstPipeline(),
 		variedPipeline(),
+		cursorPipeline(),
+		endpointPipeline(),
 		register(registerSound),
 		register(registerUnsynced),
 		register(registerTorn),

@@ -1,20 +1,13 @@
 package scenario
 
 import (
-	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	natsconnector "plexus/connectors/nats"
-	"plexus/primitives"
-	"plexus/sim"
 	"plexus/sim/brokers"
 	"plexus/sim/brokers/http"
 	"plexus/sim/brokers/nats"
 	"plexus/sim/campaign"
-	"plexus/sim/cluster"
-	"plexus/sim/fault"
 	"plexus/sim/oracle"
 	"plexus/sim/workload"
 )
@@ -37,103 +30,44 @@ func firstPipeline() campaign.Scenario {
 func variedPipeline() campaign.Scenario {
 	return campaign.Scenario{
 		Name: "varied-pipeline",
-		About: "The order pipeline with small buffers, batches and windows and several instances of its source: " +
-			"whatever can be full is full.",
+		About: "The order pipeline with small buffers, batches and windows and several instances of its source, " +
+			"while an operator stops, starts and replaces parts of it.",
 		Horizon: time.Minute, Steps: 60_000,
 		Setup: func(r *campaign.Run) {
 			p := newPipeline(r, workload.Vary(workload.FirstPipeline, ordersPerSecond, r.Sim.Stream("workload/variant")))
-			p.start()
-			p.operate()
+			if p.start() {
+				p.operate("NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
+					"NATS SUBJECT EMITTER prices_out", "REDIS CHANNEL EMITTER prices_live", "HTTP REQUEST EMITTER notices_out",
+					"RELAY orders", "RELAY prices", "RELAY notices")
+			}
 		},
 	}
 }
 
-// pipeline is the composition: one node, its systems, what watches them.
+// pipeline is the order pipeline at work.
 type pipeline struct {
-	run        *campaign.Run
-	sim        *sim.Simulation
-	systems    *cluster.Systems
-	node       *cluster.Node
-	client     *sim.Host
-	orders     workload.Orders
-	deliveries *oracle.Deliveries
-	variant    workload.Variant
-	began      time.Duration // of producing
-	produced   uint64
-	payload    []byte
+	*rig
+	orders   workload.Orders
+	began    time.Duration // of producing
+	produced uint64
+	payload  []byte
 }
 
 const (
 	ordersPerSecond = 1000
 	produceEvery    = 10 * time.Millisecond
-	// declareBound is how long the declaration of the pipeline may take, while
-	// nothing goes wrong.
-	declareBound = 30 * time.Second
-	// definitionClients run statements beside the pipeline.
-	definitionClients = 2
-	definitionThink   = 500 * time.Millisecond
-	operatorThink     = 5 * time.Second
-	// searchTime bounds the search for an order of operations.
-	searchTime = 2 * time.Second
 )
 
 func newPipeline(r *campaign.Run, v workload.Variant) *pipeline {
-	p := &pipeline{run: r, sim: r.Sim, orders: workload.Orders{Seed: r.Sim.Seed()}, variant: v}
-	h := r.Sim.Host("node-1")
-	p.systems = cluster.NewSystems(r.Sim)
-	p.client = r.Sim.Host("client")
-	p.deliveries = oracle.NewDeliveries(r.Sim.Fail, p.orders.Reference())
-	p.node = cluster.NewNode(h, p.process, nil)
-	return p
-}
-
-// process is what one process of the node is built with, and watched by.
-func (p *pipeline) process(w primitives.World) cluster.Process {
-	boundary := oracle.NewBoundary(p.sim.Fail, p.deliveries, workload.OrderNumber)
-	return cluster.Process{
-		Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))),
-		Tap:        oracle.Taps{oracle.NewRoots(p.sim.Fail, p.variant.Instances == 1), oracle.NewRelays(p.sim.Fail, p.variant.Capacities), oracle.NewDefinitions(p.sim.Fail), boundary},
-	}
-}
-
-// start brings everything up while nothing goes wrong, and holds the oracles.
-func (p *pipeline) start() {
+	orders := workload.Orders{Seed: r.Sim.Seed()}
+	p := &pipeline{rig: newRig(r, v, orders.Reference(), workload.OrderNumber), orders: orders}
 	p.watch()
-	p.channels()
-	p.node.Start()
-	definitions := &workload.Definitions{
-		World: p.client.World(), On: p.node, Sim: p.sim, History: oracle.NewHistory(searchTime),
-	}
-	if !p.declare(p.variant.Script, definitions.Script()) {
-		return
-	}
-	r := p.run
-	r.Target(p.node.Host())
-	r.Supervise(p.node.Host())
-	for _, h := range p.systems.Hosts() {
-		r.Peer(h)
-		r.Name(h.Name())
-	}
-	r.Peer(p.client)
-	r.Inject(fault.Broker("nats", append(p.systems.Bus.Verbs(), cluster.Outages("nats/outage", p.systems.Bus.Host()))))
-	r.Inject(fault.Broker("redis", append(p.systems.Cache.Verbs(), cluster.Outages("redis/outage", p.systems.Cache.Host()))))
-	r.Inject(fault.Broker("http", append(p.systems.Partner.Verbs(), cluster.Outages("http/outage", p.systems.Partner.Host()))))
-	r.Hold(p.deliveries.Everything(true))
-	r.Hold(definitions.History.Linearizable())
-	r.Hold(oracle.Oracle{Name: "node-ready", Quiet: p.ready})
-	workload.Clients(p.sim, p.client, definitionClients, definitionThink, r.Over, definitions.Step)
-	p.settle("definitions", definitions.Settle)
-	p.began = p.sim.Elapsed()
-	p.produce()
-}
-
-// channels creates what the pipeline's client expects to find.
-func (p *pipeline) channels() {
 	bus := p.systems.Bus
 	for _, name := range []string{"orders", "prices", "rejections"} {
 		bus.CreateStream(nats.Stream{Name: name, Subjects: []string{name}})
 	}
 	bus.CreateConsumer("orders", "plexus", natsconnector.ConsumerConfig{Explicit: true, AckWait: 30 * time.Second})
+	return p
 }
 
 // watch follows the orders in the ledgers of the systems.
@@ -152,52 +86,15 @@ func (p *pipeline) watch() {
 	partner.Observe(d.Sinks(partner, oracle.Sink{Channel: http.Requests, Leaf: uint8(workload.LeafNotified)}))
 }
 
-// declare runs scripts on the node and reports whether it may go on.
-func (p *pipeline) declare(scripts ...string) bool {
-	var failed error
-	err := p.sim.Do("declare", func() {
-		ctx, w := context.Background(), p.client.World()
-		for !p.node.Ready() {
-			p.sim.Sleep(10*time.Millisecond, "node to serve")
-		}
-		for _, script := range scripts {
-			if failed = workload.Declare(ctx, w, p.node, script); failed != nil {
-				return
-			}
-		}
-	}, declareBound)
-	if err != nil || failed != nil {
-		p.sim.Fail("declares", fmt.Sprintf("the pipeline could not be declared: %v %v", err, failed))
+// start lets orders arrive at a declared pipeline.
+func (p *pipeline) start() bool {
+	if !p.rig.start() {
+		return false
 	}
-	return p.sim.Failed() == nil
-}
-
-// settle runs f once the run is over, and holds that it comes to its end: after
-// everything healed the node takes statements again.
-func (p *pipeline) settle(name string, f func(client int, r *sim.Stream)) {
-	settled := false
-	p.client.World().Tasks().Go(name, func() {
-		r := p.sim.Stream("workload/settle/" + name)
-		for !p.run.Over() {
-			p.sim.Sleep(time.Second, "run to be over")
-		}
-		f(definitionClients, r)
-		settled = true
-	})
-	p.run.Hold(oracle.Oracle{Name: "takes-statements", Quiet: func() error {
-		if !settled {
-			return fmt.Errorf("%s found no answer after everything had healed", name)
-		}
-		return nil
-	}})
-}
-
-// operate lets an operator change the pipeline until the run is over, and then
-// has it run.
-func (p *pipeline) operate() {
-	o := &workload.Operator{World: p.client.World(), On: p.node, Script: p.variant.Script}
-	workload.Clients(p.sim, p.client, 1, operatorThink, p.run.Over, o.Step)
-	p.settle("operator", func(int, *sim.Stream) { o.Settle() })
+	p.run.Hold(p.deliveries.Everything(true))
+	p.began = p.sim.Elapsed()
+	p.produce()
+	return true
 }
 
 // produce lets orders arrive until the run is over.
@@ -213,12 +110,4 @@ func (p *pipeline) produce() {
 		p.systems.Bus.Produce("orders", nil, p.payload)
 	}
 	p.sim.After(produceEvery, p.produce)
-}
-
-// ready is the liveness of the node itself.
-func (p *pipeline) ready() error {
-	if why := p.node.NotReady(); len(why) > 0 {
-		return fmt.Errorf("the node does not serve: %s", strings.Join(why, "; "))
-	}
-	return nil
 }

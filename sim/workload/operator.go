@@ -19,14 +19,10 @@ type Operator struct {
 	World  primitives.World
 	On     Opener
 	Script string // of the pipeline
-}
-
-// replaceable are the entities an operator replaces. No attached path loses its
-// way by it: what is in them is drained, or waits.
-var replaceable = []string{
-	"NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
-	"NATS SUBJECT EMITTER prices_out", "REDIS CHANNEL EMITTER prices_live", "HTTP REQUEST EMITTER notices_out",
-	"RELAY orders", "RELAY prices", "RELAY notices",
+	// Replaceable are the entities the operator replaces, as their statements name
+	// them. No attached path loses its way by it: what is in them is drained, or
+	// waits.
+	Replaceable []string
 }
 
 const (
@@ -46,7 +42,7 @@ func (o *Operator) Step(_ int, r *sim.Stream) {
 		o.attempt("START")
 		return
 	}
-	o.attempt(o.replacement(replaceable[r.Below(uint64(len(replaceable)))], r))
+	o.attempt(o.replacement(o.Replaceable[r.Below(uint64(len(o.Replaceable)))], r))
 }
 
 // Settle has the domain run, whatever became of earlier changes.

@@ -2,7 +2,7 @@ package workload
 
 import (
 	"bytes"
-	_ "embed" // first-pipeline.nspl
+	_ "embed" // the scripts
 
 	"plexus/sim/oracle"
 )
@@ -11,6 +11,16 @@ import (
 //
 //go:embed first-pipeline.nspl
 var FirstPipeline string
+
+// CursorPipeline declares a pipeline whose source is a generator with a cursor.
+//
+//go:embed cursor-pipeline.nspl
+var CursorPipeline string
+
+// EndpointPipeline declares a pipeline whose source is an HTTP endpoint.
+//
+//go:embed endpoint-pipeline.nspl
+var EndpointPipeline string
 
 // Reference says what the order pipeline makes of each order.
 func (s Orders) Reference() oracle.Reference {

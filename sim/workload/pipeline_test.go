@@ -53,10 +53,11 @@ func plan(t *testing.T, script string) *decide.Revision {
 	return r
 }
 
-func TestTheFirstPipelineIsValid(t *testing.T) {
-	r := plan(t, FirstPipeline)
-	if len(r.Emitters) != 4 || len(r.Junctions) != 1 {
-		t.Fatal(r)
+func TestPipelinesAreValid(t *testing.T) {
+	for _, script := range []string{FirstPipeline, CursorPipeline, EndpointPipeline} {
+		if r := plan(t, script); len(r.Emitters) == 0 || len(r.Ingestors) != 1 {
+			t.Fatal(r)
+		}
 	}
 }
 

@@ -1,0 +1,51 @@
+package scenario
+
+import (
+	"bytes"
+	"time"
+
+	"plexus/sim/brokers/nats"
+	"plexus/sim/campaign"
+	"plexus/sim/oracle"
+	"plexus/sim/workload"
+)
+
+// cursorPipeline is a pipeline whose source keeps its place on the node.
+func cursorPipeline() campaign.Scenario {
+	return campaign.Scenario{
+		Name: "cursor-pipeline",
+		About: "Rows of a seeded generator whose place the node keeps leave on a stream: the place is never ahead of " +
+			"what was delivered, and rows are read again as they were.",
+		Horizon: time.Minute, Steps: 40_000,
+		Setup: func(r *campaign.Run) {
+			rows := &workload.Rows{}
+			x := newRig(r, workload.Standard(workload.CursorPipeline, 0), rows.Reference(), workload.RowNumber)
+			boundary := x.boundary
+			x.boundary = func() *oracle.Boundary {
+				b := boundary()
+				b.Arrived = func(number uint64, payload []byte) {
+					if !rows.Read(number, bytes.Clone(payload)) {
+						r.Sim.Fail("same-row-again", "a row was read again and is another")
+					}
+					x.deliveries.Sourced(number)
+				}
+				b.Acknowledged = x.deliveries.Acknowledged
+				return b
+			}
+			x.systems.Bus.CreateStream(nats.Stream{Name: "marks", Subjects: []string{"marks"}})
+			ledger := x.systems.Bus.Ledger()
+			ledger.Observe(x.deliveries.Sinks(ledger, oracle.Sink{Channel: "marks", Leaf: workload.LeafMarked}))
+			if !x.start() {
+				return
+			}
+			x.operate("NATS SUBJECT EMITTER marks_out", "RELAY marks")
+			// The generator goes on, so the rows of the last minute do not count.
+			x.client.World().Tasks().Go("due", func() {
+				x.over()
+				x.sim.Sleep(time.Minute, "rows that count")
+				x.deliveries.Due()
+			})
+			r.Hold(x.deliveries.Everything(true))
+		},
+	}
+}
