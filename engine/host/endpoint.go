@@ -27,6 +27,9 @@ type Endpoints struct {
 type endpointTable struct {
 	configured []configuredEndpoints
 	bound      []*endpointIntake
+	// complete says that every domain has been configured once. Before, an endpoint
+	// that is not known may well exist, and a caller must not be told otherwise.
+	complete bool
 }
 
 type configuredEndpoints struct {
@@ -52,11 +55,19 @@ func (e *Endpoints) Configure(domain string, plans []decide.EndpointPlan) {
 	})
 }
 
+// Complete says that every domain has been configured: from now on a request for
+// an unknown endpoint is 404.
+func (e *Endpoints) Complete() {
+	if !e.table.Load().complete {
+		e.change(func(t *endpointTable) { t.complete = true })
+	}
+}
+
 func (e *Endpoints) change(f func(*endpointTable)) {
 	_ = e.mu.Lock(context.Background()) // nothing waits under it
 	defer e.mu.Unlock()
 	old := e.table.Load()
-	next := &endpointTable{slices.Clone(old.configured), slices.Clone(old.bound)}
+	next := &endpointTable{slices.Clone(old.configured), slices.Clone(old.bound), old.complete}
 	f(next)
 	e.table.Store(next)
 }
@@ -78,6 +89,8 @@ func (e *Endpoints) Handle(ctx context.Context, req *contract.EndpointRequest) c
 		return slices.ContainsFunc(c.plans, func(p decide.EndpointPlan) bool { return matches(&p, req.Host, req.Path) })
 	})
 	switch {
+	case !known && !table.complete:
+		return contract.EndpointAnswer{Status: 503, Body: "the node is starting"}
 	case !known:
 		return contract.EndpointAnswer{Status: 404, Body: "no endpoint at this host and path"}
 	case req.Method != "POST":

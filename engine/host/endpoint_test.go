@@ -41,6 +41,10 @@ func (w *world) post(method, host, path, body string) contract.EndpointAnswer {
 func TestEndpointAnswers(t *testing.T) {
 	w := endpointWorld(t, 1, vocab.Quiesce{Body: vocab.QuiesceReject, RetryAfter: 7 * time.Second})
 	_ = w.sim.Do("configure", func() {
+		if got := w.endpoints.Handle(context.Background(), &contract.EndpointRequest{Method: "POST", Host: "elsewhere", Path: "/"}); got.Status != 503 {
+			t.Errorf("an unknown endpoint of a node that starts: %+v", got)
+		}
+		w.endpoints.Complete()
 		w.endpoints.Configure("other", []decide.EndpointPlan{{Name: "idle", Hostnames: []string{"in.example.org"}, Path: "/idle"}})
 	}, time.Minute)
 	for _, c := range []struct {

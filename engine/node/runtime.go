@@ -183,11 +183,24 @@ func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error
 		if err == nil {
 			d.installed = revision
 		}
+		if r.triedAll() {
+			r.endpoints.Complete()
+		}
 	})
 	if err == nil {
 		r.sweep(ctx, d.name)
 	}
 	return errors.Join(err, updateErr)
+}
+
+// triedAll reports whether a revision of every domain was tried.
+func (r *runtime) triedAll() bool {
+	for d := range r.node.group.State().Domains() {
+		if x := r.domains[d.Name]; x == nil || x.latest == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // sweep forgets what replaced sources had consumed. What it leaves costs room
