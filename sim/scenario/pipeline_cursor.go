@@ -45,7 +45,9 @@ func cursorPipeline() campaign.Scenario {
 				x.sim.Sleep(time.Minute, "rows that count")
 				x.deliveries.Due()
 			})
-			r.Hold(x.deliveries.Everything(true))
+			// A cursor that became durable is an acknowledgement, whether or not the process
+			// lived to tell its source.
+			r.Hold(x.deliveries.Everything(false))
 		},
 	}
 }

@@ -121,6 +121,7 @@ func (x *rig) declare(scripts ...string) bool {
 // operate lets an operator change the pipeline until the run is over, and then
 // has it run.
 func (x *rig) operate(replaceable ...string) {
+	x.variant.Resized()
 	o := &workload.Operator{World: x.client.World(), On: x.node, Script: x.variant.Script, Replaceable: replaceable}
 	workload.Clients(x.sim, x.client, 1, operatorThink, x.run.Over, o.Step)
 	x.settle("operator", func(int, *sim.Stream) { o.Settle() })

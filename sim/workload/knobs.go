@@ -63,9 +63,6 @@ func vary(script string, r *sim.Stream) string {
 // instances. The load is half of what the variant carries at its slowest.
 func Vary(script string, perSecond int, r *sim.Stream) Variant {
 	v := Variant{Instances: int(r.Between(1, 3)), Capacities: capacitiesOf(script)}
-	for _, relay := range primitives.SortedKeys(v.Capacities) {
-		v.Capacities[relay] = capacityMost
-	}
 	batch, wait := r.LogBetween(16, 512), time.Duration(r.LogBetween(1, 100))*time.Millisecond
 	v.Script = sourceClause.ReplaceAllString(vary(script, r), fmt.Sprintf(
 		"${1} INSTANCES %d ${2} %d ${3} %s", v.Instances, batch, wait))
@@ -74,6 +71,13 @@ func Vary(script string, perSecond int, r *sim.Stream) Variant {
 	carried := int64(v.Instances) * batch * int64(time.Second) / int64(turn)
 	v.PerSecond = int(min(int64(perSecond), max(1, carried/2)))
 	return v
+}
+
+// Resized allows for every capacity that an operator may give a relay.
+func (v *Variant) Resized() {
+	for _, relay := range primitives.SortedKeys(v.Capacities) {
+		v.Capacities[relay] = max(v.Capacities[relay], capacityMost)
+	}
 }
 
 func capacitiesOf(script string) map[string]int {
