@@ -26,6 +26,9 @@ type Boundary struct {
 	// ledger of its own; nil otherwise.
 	Arrived      func(number uint64, payload []byte)
 	Acknowledged func(number uint64)
+	// Rejected is called for each payload that a sink refused for good; nil if
+	// nobody cares.
+	Rejected func(payload []byte)
 
 	arrived  uint64 // messages so far
 	arrivals arrivals

@@ -98,6 +98,9 @@ func (w *sinkWatch) answered(out *contract.Outcome) {
 	}
 	for i := range out.Rejected {
 		resolved[out.Rejected[i].ID] = true
+		if w.boundary.Rejected != nil {
+			w.boundary.Rejected(w.payloads[out.Rejected[i].ID])
+		}
 	}
 	heard := make([]bool, len(w.payloads))
 	for _, a := range w.pending {

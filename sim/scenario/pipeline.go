@@ -36,9 +36,11 @@ func variedPipeline() campaign.Scenario {
 		Setup: func(r *campaign.Run) {
 			p := newPipeline(r, workload.Vary(workload.FirstPipeline, ordersPerSecond, r.Sim.Stream("workload/variant")))
 			if p.start() {
-				p.operate("NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
+				p.operate(workload.Operator{Replaceable: []string{
+					"NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
 					"NATS SUBJECT EMITTER prices_out", "REDIS CHANNEL EMITTER prices_live", "HTTP REQUEST EMITTER notices_out",
-					"RELAY orders", "RELAY prices", "RELAY notices")
+					"RELAY orders", "RELAY prices", "RELAY notices",
+				}})
 			}
 		},
 	}

@@ -38,7 +38,7 @@ func cursorPipeline() campaign.Scenario {
 			if !x.start() {
 				return
 			}
-			x.operate("NATS SUBJECT EMITTER marks_out", "RELAY marks")
+			x.operate(workload.Operator{Replaceable: []string{"NATS SUBJECT EMITTER marks_out", "RELAY marks"}})
 			// The generator goes on, so the rows of the last minute do not count.
 			x.client.World().Tasks().Go("due", func() {
 				x.over()

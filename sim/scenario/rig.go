@@ -120,9 +120,9 @@ func (x *rig) declare(scripts ...string) bool {
 
 // operate lets an operator change the pipeline until the run is over, and then
 // has it run.
-func (x *rig) operate(replaceable ...string) {
+func (x *rig) operate(o workload.Operator) {
 	x.variant.Resized()
-	o := &workload.Operator{World: x.client.World(), On: x.node, Script: x.variant.Script, Replaceable: replaceable}
+	o.World, o.On, o.Script = x.client.World(), x.node, x.variant.Script
 	workload.Clients(x.sim, x.client, 1, operatorThink, x.run.Over, o.Step)
 	x.settle("operator", func(int, *sim.Stream) { o.Settle() })
 }

@@ -23,6 +23,9 @@ type Operator struct {
 	// them. No attached path loses its way by it: what is in them is drained, or
 	// waits.
 	Replaceable []string
+	// NeverStops leaves the domain running: a stop forgets what unacknowledged
+	// intake holds.
+	NeverStops bool
 }
 
 const (
@@ -35,7 +38,7 @@ const (
 
 // Step is one change.
 func (o *Operator) Step(_ int, r *sim.Stream) {
-	if r.Below(3) == 0 {
+	if r.Below(3) == 0 && !o.NeverStops {
 		o.attempt("STOP")
 		pause := time.Duration(r.Between(0, int64(stoppedMost)))
 		_ = primitives.Sleep(context.Background(), o.World, pause) // nothing cancels it
