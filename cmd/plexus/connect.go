@@ -22,7 +22,7 @@ import (
 const initialPassword = "plexus-data/initial-password"
 
 // errNoPassword says that there is no way to learn the password.
-var errNoPassword = errors.New("no password: give --password-file, --password or PLEXUS_PASSWORD")
+var errNoPassword = errors.New("no password: give --password-file, --password or PLEXUS_PASSWORD, or start where " + initialPassword + " lies")
 
 // connect opens a session.
 func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*client.Session, error) {
@@ -47,11 +47,11 @@ func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*
 // asks.
 func (p *program) password() (string, error) {
 	switch {
-	case p.options.Password != "":
-		return p.options.Password, nil
-	case p.options.PasswordFile != "":
+	case p.options.PasswordFile != "": // before PLEXUS_PASSWORD, which may be set for another node
 		text, err := os.ReadFile(p.options.PasswordFile)
 		return strings.TrimSpace(string(text)), err
+	case p.options.Password != "":
+		return p.options.Password, nil
 	}
 	if loopback(p.options.Server) {
 		if text, err := os.ReadFile(initialPassword); err == nil {

@@ -15,7 +15,7 @@ import (
 
 type execCommand struct {
 	File       string   `short:"f" placeholder:"FILE" help:"Read statements from a file; - is standard input."`
-	Statements []string `arg:"" optional:"" help:"Statements, each ended by a semicolon."`
+	Statements []string `arg:"" optional:"" help:"Statements with a semicolon between them."`
 }
 
 func (c *execCommand) run(ctx context.Context, p *program) int {
@@ -39,10 +39,33 @@ func (c *execCommand) run(ctx context.Context, p *program) int {
 			break
 		}
 	}
+	if status == statusDone && leavesOpen(statements) {
+		fmt.Fprintln(p.err, "plexus: no COMMIT follows the last BEGIN: nothing of this transaction is applied")
+		status = statusFailed
+	}
 	if err := session.Close(ctx); err != nil && status == statusDone {
 		return p.statusOf(ctx, err)
 	}
 	return status
+}
+
+// leavesOpen reports whether the statements end inside a transaction, which ends
+// with the session.
+func leavesOpen(statements []string) bool {
+	open := false
+	for _, text := range statements {
+		statement, err := parse.Statement(text)
+		if err != nil {
+			continue // the node refused it
+		}
+		switch statement.(type) {
+		case *ast.Begin:
+			open = true
+		case *ast.Commit, *ast.Revert:
+			open = false
+		}
+	}
+	return open
 }
 
 // errNothingToRun says that neither a file nor an argument was given.

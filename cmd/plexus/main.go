@@ -29,11 +29,11 @@ const (
 
 // options are the global flags and the commands.
 type options struct {
-	Server       []string      `env:"PLEXUS_SERVER" default:"http://127.0.0.1:47391" sep:"," placeholder:"URL" help:"Nodes to try, in order."`
+	Server       []string      `env:"PLEXUS_SERVER" default:"http://127.0.0.1:47391" sep:"," placeholder:"URL" help:"Nodes to try, in order; http://127.0.0.1:47391 by default."`
 	Domain       string        `env:"PLEXUS_DOMAIN" default:"default" help:"Domain that is selected at first."`
 	Username     string        `env:"PLEXUS_USERNAME" default:"default" help:"User."`
 	Password     string        `env:"PLEXUS_PASSWORD" help:"Password."`
-	PasswordFile string        `placeholder:"FILE" help:"File that holds the password."`
+	PasswordFile string        `placeholder:"FILE" help:"File that holds the password; without any, plexus-data/initial-password for a node on this machine."`
 	Format       string        `enum:"text,json" default:"text" help:"Form of results: text or json."`
 	Timeout      time.Duration `default:"120s" help:"Time for one statement."`
 
@@ -74,7 +74,7 @@ func main() {
 func run(args []string, t *terminal) int {
 	o := &options{}
 	exited := -1
-	parser, err := kong.New(o, kong.Name("plexus"), kong.Description("Client of a Plexus node."),
+	parser, err := kong.New(o, kong.Name("plexus"), kong.Description("Client of a Plexus node. Without a command it reads statements from a prompt."),
 		kong.Writers(t.out, t.err), kong.Exit(func(status int) { exited = status }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {

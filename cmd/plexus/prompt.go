@@ -44,6 +44,9 @@ func (c *promptCommand) run(ctx context.Context, p *program) int {
 		fmt.Fprintf(p.err, "plexus: %v\n", err)
 		return statusUsage
 	}
+	if q.interactive() {
+		fmt.Fprintln(q.out, help)
+	}
 	q.converse(ctx)
 	leave()
 	if q.open {
@@ -138,6 +141,9 @@ func (q *prompt) converse(ctx context.Context) {
 			return
 		case buffer == "" && command == "":
 			continue
+		case buffer == "" && command == "help":
+			q.setting(`\help`)
+			continue
 		case buffer == "" && strings.HasPrefix(command, `\`):
 			q.setting(command)
 			continue
@@ -171,6 +177,9 @@ func incomplete(text string) bool {
 	return err != nil
 }
 
+// help is all there is to know about the prompt.
+const help = `statements end with ; and an empty line gives one up   \json \text \timing \help   exit`
+
 // setting applies a line that begins with a backslash.
 func (q *prompt) setting(line string) {
 	switch line {
@@ -181,7 +190,7 @@ func (q *prompt) setting(line string) {
 	case `\timing`:
 		q.timing = !q.timing
 	case `\help`:
-		fmt.Fprintln(q.out, `statements end with ;   \json \text \timing \help   exit`)
+		fmt.Fprintln(q.out, help)
 	default:
 		fmt.Fprintf(q.err, "no command %s; \\help lists them\n", line)
 	}
@@ -201,8 +210,12 @@ func (q *prompt) run(ctx context.Context, text string) {
 			explain(q.err, err, statement)
 			return
 		}
-		if _, subscribes := parsed.(*ast.CreateSubscription); subscribes {
+		switch parsed.(type) {
+		case *ast.CreateSubscription:
 			q.subscribe(ctx, statement)
+			continue
+		case *ast.DeleteSubscription:
+			q.unsubscribe(ctx, statement)
 			continue
 		}
 		started := q.world.Clock().Now()
@@ -246,4 +259,14 @@ func (q *prompt) subscribe(ctx context.Context, statement string) {
 			}
 		}
 	})
+}
+
+// unsubscribe ends a subscription of this conversation.
+func (q *prompt) unsubscribe(ctx context.Context, statement string) {
+	text, err := q.session.Unsubscribe(ctx, statement)
+	if err != nil {
+		q.status = q.refused(ctx, err)
+		return
+	}
+	fmt.Fprintln(q.out, strings.TrimRight(text, "\n"))
 }
