@@ -29,6 +29,9 @@ func load(path string) (campaign.Replay, campaign.Scenario, campaign.Spec, error
 		return p, campaign.Scenario{}, campaign.Spec{}, fmt.Errorf("%s: %w", path, err)
 	}
 	spec, err := p.Spec()
+	if err == nil && p.Planted != "" {
+		err = campaign.SwitchPlanted(p.Planted)
+	}
 	if err != nil {
 		return p, campaign.Scenario{}, spec, fmt.Errorf("%s: %w", path, err)
 	}

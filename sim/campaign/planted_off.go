@@ -4,8 +4,8 @@ package campaign
 
 import "fmt"
 
-// switchPlanted refuses: this build carries no planted defects.
-func switchPlanted(name string) error {
+// SwitchPlanted refuses: this build carries no planted defects.
+func SwitchPlanted(name string) error {
 	if name == "" {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"plexus/primitives/planted"
 )
 
-// switchPlanted turns one defect on, none for an empty name.
-func switchPlanted(name string) error {
+// SwitchPlanted turns one defect on, none for an empty name.
+func SwitchPlanted(name string) error {
 	if name != "" && !slices.Contains(planted.Defects(), planted.Defect(name)) {
 		return fmt.Errorf("%w: no planted defect is called %q", ErrWorker, name)
 	}

@@ -30,7 +30,8 @@ type Replay struct {
 	Horizon  string     `json:"horizon"`
 	Plan     fault.Plan `json:"plan"`
 	Expected Expected   `json:"expected"`
-	Note     string     `json:"note,omitempty"` // which defect it caught
+	Planted  string     `json:"planted,omitempty"` // the defect that was switched on
+	Note     string     `json:"note,omitempty"`    // which defect it caught
 }
 
 // Expected is the outcome a replay file was made from.

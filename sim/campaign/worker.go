@@ -88,7 +88,7 @@ func Work(all []Scenario, in io.Reader, out io.Writer) error {
 		}
 		sc, err := Find(all, j.Scenario)
 		if err == nil {
-			err = switchPlanted(j.Planted)
+			err = SwitchPlanted(j.Planted)
 		}
 		for i := range j.Count {
 			seed := j.First + uint64(i)
