@@ -179,7 +179,11 @@ func (e *emitter) show(err error, wait time.Duration) {
 
 func (e *emitter) observe(kind observe.EventKind, p *prepared) {
 	if tap := e.d.Deps().Tap; tap != nil {
-		tap.Observe(observe.Event{Kind: kind, Domain: e.d.Name(), Name: e.self.Name, ID: p.number, Count: len(p.members), Hash: p.hash()})
+		event := observe.Event{Kind: kind, Domain: e.d.Name(), Name: e.self.Name, ID: p.number, Count: len(p.members)}
+		if kind == observe.SinkOffered {
+			event.Hash = p.hash()
+		}
+		tap.Observe(event)
 	}
 }
 

@@ -80,6 +80,11 @@ func (r *reports) run(ctx context.Context) error {
 // tell logs what a command changed, in the order of its effects.
 func (r *runtime) tell(effects []catalog.ModelEffect) {
 	for _, e := range effects {
+		observe.Emit(r.node.options.Tap, observe.Event{
+			Kind: observe.DefinitionChanged, Domain: e.Domain, Name: e.Name, ID: e.Index, Row: int(e.Kind),
+		})
+	}
+	for _, e := range effects {
 		verb := "dropped"
 		switch {
 		case e.Created && e.Dropped:
@@ -87,9 +92,6 @@ func (r *runtime) tell(effects []catalog.ModelEffect) {
 		case e.Created:
 			verb = "created"
 		}
-		observe.Emit(r.node.options.Tap, observe.Event{
-			Kind: observe.DefinitionChanged, Domain: e.Domain, Name: e.Name, ID: e.Index, Row: int(e.Kind),
-		})
 		r.node.world.Log().Info(fmt.Sprintf("%s %s in domain '%s'", verb, e.Key, e.Domain))
 	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -231,26 +232,20 @@ func (d *Deliveries) Source(channel *brokers.Channel) func(brokers.Event) {
 	}
 }
 
-// JSONArray is the Documents of payloads that are arrays of flat documents.
+// JSONArray is the Documents of payloads that are arrays of flat documents whose
+// texts hold no brace.
 func JSONArray(payload []byte, each func(document []byte)) bool {
 	if len(payload) < 2 || payload[0] != '[' || payload[len(payload)-1] != ']' {
 		return false
 	}
 	rest := payload[1 : len(payload)-1]
 	for len(rest) > 0 {
-		end, quoted := 0, false
-		for end < len(rest) && (quoted || rest[end] != '}') {
-			if rest[end] == '"' {
-				quoted = !quoted
-			}
-			end++
-		}
-		if rest[0] != '{' || end == len(rest) {
+		end := bytes.IndexByte(rest, '}') + 1
+		if rest[0] != '{' || end == 0 {
 			return false
 		}
-		each(rest[:end+1])
-		rest = rest[end+1:]
-		if len(rest) > 0 {
+		each(rest[:end])
+		if rest = rest[end:]; len(rest) > 0 {
 			if rest[0] != ',' {
 				return false
 			}
