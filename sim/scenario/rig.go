@@ -122,7 +122,7 @@ func (x *rig) declare(scripts ...string) bool {
 // has it run.
 func (x *rig) operate(o workload.Operator) {
 	x.variant.Resized()
-	o.World, o.On, o.Script = x.client.World(), x.node, x.variant.Script
+	o.World, o.Sim, o.On, o.Script = x.client.World(), x.sim, x.node, x.variant.Script
 	workload.Clients(x.sim, x.client, 1, operatorThink, x.run.Over, o.Step)
 	x.settle("operator", func(int, *sim.Stream) { o.Settle() })
 }

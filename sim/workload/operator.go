@@ -17,6 +17,7 @@ import (
 // replaces operators and relays by ones with other sizes and times.
 type Operator struct {
 	World  primitives.World
+	Sim    *sim.Simulation
 	On     Opener
 	Script string // of the pipeline
 	// Replaceable are the entities the operator replaces, as their statements name
@@ -41,7 +42,7 @@ func (o *Operator) Step(_ int, r *sim.Stream) {
 	if r.Below(3) == 0 && !o.NeverStops {
 		o.attempt("STOP")
 		pause := time.Duration(r.Between(0, int64(stoppedMost)))
-		_ = primitives.Sleep(context.Background(), o.World, pause) // nothing cancels it
+		o.Sim.Sleep(pause, "stopped domain")
 		o.attempt("START")
 		return
 	}
@@ -54,7 +55,7 @@ func (o *Operator) Settle() {
 		if code := o.attempt("START"); code == completed || code == alreadyRunning {
 			return
 		}
-		_ = primitives.Sleep(context.Background(), o.World, settleEvery) // nothing cancels it
+		o.Sim.Sleep(settleEvery, "next attempt")
 	}
 }
 

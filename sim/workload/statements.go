@@ -70,7 +70,7 @@ func (d *Definitions) Confirmed() int { return d.confirmed }
 func (d *Definitions) Settle(number int, r *sim.Stream) {
 	for before := d.confirmed; d.confirmed == before; {
 		d.Step(number, r)
-		_ = primitives.Sleep(context.Background(), d.World, settleEvery) // nothing cancels it
+		d.Sim.Sleep(settleEvery, "next attempt")
 	}
 }
 
