@@ -84,7 +84,7 @@ fuzz-smoke: ## every fuzz target for 20 s, six minutes at most
 campaign: build ## 500 seeds of every simulated workload, and the planted defects
 	bin/plexus-sim campaign --scenario '*' --seeds 500 --profile mix
 	go build -tags planted -ldflags '$(REVISION)' -o bin/plexus-sim-planted ./cmd/plexus-sim
-	bin/plexus-sim-planted mutants
+	bin/plexus-sim-planted mutants --scenario first-pipeline
 
 .PHONY: nightly
 nightly: campaign ## campaign, long fuzzing, benchmarks, digests on other architectures
@@ -95,11 +95,12 @@ nightly: campaign ## campaign, long fuzzing, benchmarks, digests on other archit
 .PHONY: bench
 bench: ## benchmarks, beside their peers where there is one
 	go test -run '^$$' -bench . -benchmem -benchtime 1s ./primitives/... ./sim/... ./engine/...
-	cd bench && go test -run '^$$' -bench . -benchmem -benchtime 1s -timeout 30m ./...
+	cd bench && go run .
 
 .PHONY: golden
 golden: ## rewrite the golden files; read the difference before committing it
-	go test ./nspl/... -count=1 -update
+	go test ./nspl/parse ./nspl/typed -count=1 -update
+	GOLDEN=1 go test ./engine/decide -count=1 -run TestGolden
 
 .PHONY: generate
 generate: ## write the generated files again
