@@ -2,7 +2,8 @@
 # The containers world: an engine of our own, local images, the features.
 #   tools/containers.sh images   build the images and stop
 #   tools/containers.sh test     build the images and run the features
-# Where no engine can run, the reason is printed and the exit status is 0.
+# Where no engine can run, the reason is printed and the exit status is 0, or 1
+# when REQUIRE_CONTAINERS is set: a job that promises containers sets it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,9 +14,7 @@ engine_pid=
 
 skip() {
 	echo "containers: skipped: $*"
-	if [[ -n ${JOB:-} && -n ${REQUIRE_CONTAINERS:-} ]]; then
-		exit 1
-	fi
+	[[ -z ${REQUIRE_CONTAINERS:-} ]] || exit 1
 	exit 0
 }
 
@@ -77,8 +76,12 @@ import_image() {
 build_images() {
 	tools/install-servers.sh || true
 	(cd tools && CGO_ENABLED=0 go build -o ../.cache/bin/natsserver-static ./natsserver)
-	tar -C .cache/bin -c natsserver-static |
-		docker import --change 'CMD ["/natsserver-static","-host","0.0.0.0","-port","4222","-store","/store"]' - plexus-test/nats:local >/dev/null
+	# The first image also shows whether the engine can unpack one at all: inside a
+	# chroot, for example, it cannot.
+	local problem
+	problem=$(tar -C .cache/bin -c natsserver-static |
+		docker import --change 'CMD ["/natsserver-static","-host","0.0.0.0","-port","4222","-store","/store"]' - plexus-test/nats:local 2>&1 >/dev/null) ||
+		skip "the engine cannot import an image: $problem"
 	echo "containers: built image plexus-test/nats:local"
 	local redis
 	if redis=$(command -v redis-server); then
