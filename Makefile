@@ -36,7 +36,6 @@ run: ## start a node with the first pipeline and show its rows, until Ctrl-C
 
 .PHONY: test
 test: unit sim local ## unit, property, simulation and local acceptance tests
-	@cat $(CACHE)/skips-sim.txt $(CACHE)/skips-local.txt
 	@echo "$(RACE_LINE)"
 
 .PHONY: check

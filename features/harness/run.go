@@ -114,8 +114,8 @@ func (r *Run) scene(sc *godog.ScenarioContext, file string, index int) {
 	sc.Before(func(ctx context.Context, scenario *godog.Scenario) (context.Context, error) {
 		s.scenario = r.identify(file, scenario, index)
 		tags := tagNames(scenario)
-		reason := r.reasonToSkip(s.scenario, tags)
-		r.ledger.add(outcome{feature: s.scenario.Feature, scenario: scenario.Name, nodes: s.scenario.Nodes, tags: tags, skipped: reason})
+		reason, missing := r.reasonToSkip(s.scenario, tags)
+		r.ledger.add(outcome{feature: s.scenario.Feature, scenario: scenario.Name, nodes: s.scenario.Nodes, tags: tags, skipped: reason, missing: missing})
 		if reason != "" {
 			return ctx, godog.ErrSkip
 		}
@@ -195,24 +195,26 @@ func tagNames(scenario *godog.Scenario) []string {
 	return tags
 }
 
-func (r *Run) reasonToSkip(s Scenario, tags []string) string {
+// reasonToSkip returns why the scenario does not run, "" if it does, and the tag
+// that asks for what is missing.
+func (r *Run) reasonToSkip(s Scenario, tags []string) (reason, missing string) {
 	for _, tag := range tags {
 		if kind, ok := strings.CutPrefix(tag, "needs:"); ok {
 			if reason := r.world.Missing(kind); reason != "" {
-				return fmt.Sprintf("no %s: %s", kind, reason)
+				return fmt.Sprintf("no %s: %s", kind, reason), tag
 			}
 		}
 		if reason := r.world.Lacks(tag); reason != "" {
-			return reason
+			return reason, tag
 		}
 	}
 	if s.Nodes > 0 && !slices.Contains(strings.Split(r.options.Nodes, ","), strconv.Itoa(s.Nodes)) {
-		return fmt.Sprintf("examples of %d nodes are not selected", s.Nodes)
+		return fmt.Sprintf("examples of %d nodes are not selected", s.Nodes), ""
 	}
 	if s.Nodes > ClusterNodesMax {
-		return fmt.Sprintf("clusters of %d nodes are not formed yet", s.Nodes)
+		return fmt.Sprintf("clusters of %d nodes are not formed yet", s.Nodes), ""
 	}
-	return ""
+	return "", ""
 }
 
 // constants are tokens whose value the stage decides.

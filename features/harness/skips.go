@@ -24,6 +24,7 @@ type outcome struct {
 	nodes             int
 	tags              []string
 	skipped           string // reason, "" when it ran
+	missing           string // the tag that kept it from running, "" when none did
 }
 
 func (l *ledger) add(o outcome) {
@@ -63,9 +64,9 @@ func (l *ledger) Table(world string) string {
 	return b.String()
 }
 
-// Required returns the items of the job in the file that did not run, or that a
-// missing system, fault or program kept from running. A line of the file is
-// "<job> <tag>", with # comments.
+// Required returns the items of the job in the file that kept a scenario from
+// running, or that no scenario ran with. A line of the file is "<job> <tag>", with
+// # comments.
 func (l *ledger) Required(file, job string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -99,10 +100,10 @@ func (l *ledger) unmet(tag string) string {
 		if !slices.Contains(o.tags, tag) || o.nodes > ClusterNodesMax {
 			continue
 		}
-		if o.skipped != "" {
+		if o.missing == tag {
 			return fmt.Sprintf("%q was skipped: %s", o.scenario, o.skipped)
 		}
-		ran = true
+		ran = ran || o.skipped == ""
 	}
 	if !ran {
 		return "no scenario ran"
