@@ -22,7 +22,8 @@ func PositionOf(text string, offset int) Position {
 }
 
 // Explain renders the diagnostic for people: place and message, the line of the
-// text with the span underlined, and the hint.
+// text with the span underlined, and the hint. Strings that may be secrets are
+// masked.
 func (d *Diagnostic) Explain(text string) string {
 	var b strings.Builder
 	b.WriteString("error")
@@ -32,7 +33,7 @@ func (d *Diagnostic) Explain(text string) string {
 	}
 	b.WriteString(": " + d.Error() + "\n")
 	if d.Span != (vocab.Span{}) {
-		writeExcerpt(&b, text, d.Span)
+		writeExcerpt(&b, maskSecrets(text), d.Span)
 	}
 	if d.Hint != "" {
 		b.WriteString("hint: " + d.Hint + "\n")

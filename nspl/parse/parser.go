@@ -73,7 +73,7 @@ func (p *parser) found() string {
 	switch kind := p.tokens[p.furthest].kind; {
 	case kind == tokenEnd:
 		return "end of input"
-	case p.secret && kind <= tokenNumber:
+	case p.secret && kind <= tokenNumber, kind == tokenString && ast.MayHoldSecrets(p.src):
 		return "a value that is not shown"
 	case len(text) > foundMax:
 		return strings.ToValidUTF8(text[:foundMax], "") + "…"
