@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"plexus/engine/client"
 	"plexus/nspl/ast"
@@ -26,7 +27,7 @@ func (c *execCommand) run(ctx context.Context, p *program) int {
 	}
 	statements, err := split(text)
 	if err != nil {
-		explain(p.err, err, text)
+		p.refuse(err, text)
 		return statusUsage
 	}
 	session, err := p.connect(ctx, nil)
@@ -35,7 +36,7 @@ func (c *execCommand) run(ctx context.Context, p *program) int {
 	}
 	status := statusDone
 	for _, statement := range statements {
-		if status = p.execute(ctx, session, statement); status != statusDone {
+		if status = p.execute(ctx, session, statement, text); status != statusDone {
 			break
 		}
 	}
@@ -51,10 +52,10 @@ func (c *execCommand) run(ctx context.Context, p *program) int {
 
 // leavesOpen reports whether the statements end inside a transaction, which ends
 // with the session.
-func leavesOpen(statements []string) bool {
+func leavesOpen(statements []part) bool {
 	open := false
-	for _, text := range statements {
-		statement, err := parse.Statement(text)
+	for _, part := range statements {
+		statement, err := parse.Statement(part.text)
 		if err != nil {
 			continue // the node refused it
 		}
@@ -85,20 +86,36 @@ func (c *execCommand) text(p *program) (string, error) {
 	return "", errNothingToRun
 }
 
+// part is one statement of a text and the byte offset at which it begins.
+type part struct {
+	text  string
+	start int
+}
+
 // split parses the whole text, so that nothing is sent when any of it does not
 // parse, and returns its statements.
-func split(text string) ([]string, error) {
+func split(text string) ([]part, error) {
 	if _, err := parse.Statements(text); err != nil {
 		return nil, err
 	}
 	spans, _, err := parse.Split(text)
-	var statements []string
+	var statements []part
 	for _, span := range spans {
-		if statement := strings.TrimSpace(text[span.Start:span.End]); statement != "" {
-			statements = append(statements, statement)
+		whole := text[span.Start:span.End]
+		left := strings.TrimLeftFunc(whole, unicode.IsSpace)
+		if statement := strings.TrimSpace(left); statement != "" {
+			statements = append(statements, part{statement, span.End - len(left)})
 		}
 	}
 	return statements, err
+}
+
+// refuse reports a text that does not parse in the chosen form.
+func (p *program) refuse(err error, text string) {
+	if p.options.Format == "json" {
+		p.printJSON(refusal(err))
+	}
+	explain(p.err, err, text)
 }
 
 // explain prints a parse error with its place in the text.
@@ -115,11 +132,11 @@ func explain(out io.Writer, err error, text string) {
 	}
 }
 
-// execute runs one statement and prints its result.
-func (p *program) execute(ctx context.Context, session *client.Session, statement string) int {
-	reply, err := session.Execute(ctx, statement)
+// execute runs one statement of a text and prints its result.
+func (p *program) execute(ctx context.Context, session *client.Session, statement part, text string) int {
+	reply, err := session.Execute(ctx, statement.text)
 	if err != nil {
 		return p.statusOf(ctx, err)
 	}
-	return p.print(statement, reply)
+	return p.print(statement, text, reply)
 }

@@ -205,21 +205,21 @@ func (q *prompt) run(ctx context.Context, text string) {
 		return
 	}
 	for _, statement := range statements {
-		parsed, err := parse.Statement(statement)
+		parsed, err := parse.Statement(statement.text)
 		if err != nil {
-			explain(q.err, err, statement)
+			explain(q.err, err, statement.text)
 			return
 		}
 		switch parsed.(type) {
 		case *ast.CreateSubscription:
-			q.subscribe(ctx, statement)
+			q.subscribe(ctx, statement.text)
 			continue
 		case *ast.DeleteSubscription:
-			q.unsubscribe(ctx, statement)
+			q.unsubscribe(ctx, statement.text)
 			continue
 		}
 		started := q.world.Clock().Now()
-		q.status = q.execute(ctx, q.session, statement)
+		q.status = q.execute(ctx, q.session, statement, text)
 		if q.timing {
 			fmt.Fprintf(q.err, "%s\n", q.world.Clock().Now().Sub(started))
 		}

@@ -154,7 +154,7 @@ func (q *request) one(ctx context.Context, statement ast.Statement) (*sessionpb.
 		}
 		return q.read(statement), nil
 	case ast.SessionLocal:
-		return q.fail(codeSessionRefused, statement, "%s is a call of its own: use Subscribe or Unsubscribe", head(statement)), nil
+		return q.fail(codeSessionRefused, statement, "%s is a call of its own: run plexus subscribe, or Subscribe and Unsubscribe of the session", head(statement)), nil
 	case ast.TxControl:
 		return q.control(ctx, statement)
 	default:
