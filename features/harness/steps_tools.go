@@ -68,6 +68,12 @@ func (s *Scene) toolSteps(sc *godog.ScenarioContext) {
 		}
 		return nil
 	})
+	s.define(sc, `^its error output does not contain "([^"]*)"$`, func(_ context.Context, text string) error {
+		if strings.Contains(s.command.Errors, text) {
+			return fmt.Errorf("it is:\n%s", s.command.Errors)
+		}
+		return nil
+	})
 	s.define(sc, `^its JSON has:$`, func(_ context.Context, t *godog.Table) error {
 		decoder := json.NewDecoder(strings.NewReader(s.command.Output))
 		decoder.UseNumber()

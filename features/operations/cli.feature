@@ -16,6 +16,12 @@ Feature: The command line tells a script how it went
       | statement   | DESCRIBE DOMAIN |
     And the command plexus --domain shop exec 'CREATE SCHEMA second site STRING)' exits 2
     And its error output contains "^"
+    And the command plexus --format json exec 'CREATE RELY readings' exits 2
+    And its JSON has:
+      | disposition        | FAILED |
+      | diagnostics.0.code | parse  |
+    And the command plexus exec 'ALTER USER default SET PASSWORD "a-secret-word" x' exits 2
+    And its error output does not contain "a-secret-word"
     And the command plexus exec -f <scratch>/missing.nspl exits 2
     And its error output contains "missing.nspl"
     And the command plexus --nonsense exits 2
@@ -41,6 +47,7 @@ Feature: The command line tells a script how it went
       """
     Then the command plexus exec -f <scratch>/script.nspl exits 1
     And its error output contains "SCHEMA 'missing'"
+    And its error output contains "line 5, column 30"
     And the command plexus --domain shop exec 'SHOW CREATE SCHEMA reading' exits 0
     And the command plexus --domain shop exec 'SHOW CREATE SCHEMA never' exits 1
 
