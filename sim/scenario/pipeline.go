@@ -64,12 +64,17 @@ func newPipeline(r *campaign.Run, v workload.Variant) *pipeline {
 	orders := workload.Orders{Seed: r.Sim.Seed()}
 	p := &pipeline{rig: newRig(r, v, orders.Reference(), workload.OrderNumber), orders: orders}
 	p.watch()
+	p.streams()
+	return p
+}
+
+// streams makes the streams and the consumer that the pipeline expects.
+func (p *pipeline) streams() {
 	bus := p.systems.Bus
 	for _, name := range []string{"orders", "prices", "rejections"} {
 		bus.CreateStream(nats.Stream{Name: name, Subjects: []string{name}})
 	}
 	bus.CreateConsumer("orders", "plexus", natsconnector.ConsumerConfig{Explicit: true, AckWait: 30 * time.Second})
-	return p
 }
 
 // watch follows the orders in the ledgers of the systems.
