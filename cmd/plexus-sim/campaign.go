@@ -30,7 +30,7 @@ type campaignCommand struct {
 const (
 	seedsDefault  = 200
 	seedsEndless  = 1 << 30
-	shrinkSeconds = 30 * time.Second
+	shrinkSeconds = 25 * time.Second
 	brokenMax     = 3
 	planShown     = 20
 	// twiceEvery is how many seeds share one that is run twice and compared.

@@ -23,7 +23,7 @@ type mutantCommands struct {
 type mutantsCommand struct {
 	Scenario string        `default:"*" help:"Which scenarios, a shell pattern."`
 	Seeds    int           `default:"2000" help:"How many seeds of each scenario to try for a defect."`
-	Budget   time.Duration `default:"30s" help:"Real time to spend on shrinking one failure."`
+	Budget   time.Duration `default:"25s" help:"Real time to spend on shrinking one failure."`
 	Out      string        `default:"plexus-sim-mutants" type:"path" help:"Where replay files go."`
 	shape
 }
