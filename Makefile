@@ -93,7 +93,7 @@ nightly: campaign ## campaign, long fuzzing, benchmarks, digests on other archit
 
 .PHONY: bench
 bench: ## benchmarks, beside their peers where there is one
-	go test -run '^$$' -bench . -benchmem -benchtime 1s ./primitives/... ./sim/... ./engine/...
+	go test -run '^$$' -bench . -benchmem -benchtime 1s ./primitives/... ./real/... ./sim/... ./engine/... ./nspl/... ./connectors/...
 	cd bench && go run .
 
 .PHONY: golden

@@ -67,7 +67,10 @@ func loopbackResolver(t *testing.T) dns.Options {
 }
 
 // simStage runs steps on a node of the simulation.
-func simStage(s *sim.Simulation) stage {
+func simStage(s *sim.Simulation) stage { return simStageWithin(s, stepBound) }
+
+// simStageWithin bounds the virtual time of a body.
+func simStageWithin(s *sim.Simulation, bound time.Duration) stage {
 	node := s.Host("node")
 	return stage{"sim", func(body func(context.Context, primitives.World) error) error {
 		done, failure := false, error(nil)
@@ -75,7 +78,7 @@ func simStage(s *sim.Simulation) stage {
 			failure = body(ctx, w)
 			done = true
 		})
-		err := s.RunUntil(func() bool { return done }, stepBound)
+		err := s.RunUntil(func() bool { return done }, bound)
 		return errors.Join(failure, err)
 	}}
 }
