@@ -30,6 +30,16 @@ const (
 // is ended from outside it.
 const forcedAfter = 5 * time.Second
 
+const usageText = `Usage: plexusd [flags]           run a node until SIGINT or SIGTERM
+       plexusd config [flags]    print every setting and where it comes from
+       plexusd version           print the version
+
+A flag --name may also be set as PLEXUS_NAME or as a line "name = value" of the
+file that --config names. The flag wins, then the variable, then the file.
+
+  --config FILE                settings, one "name = value" a line, # comments
+`
+
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -44,7 +54,7 @@ func run(args []string, out, problems io.Writer) int {
 		fmt.Fprintln(out, "plexusd", version())
 		return statusStopped
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
-		fmt.Fprint(out, "Usage: plexusd [config|version] [flags]\n\nA flag --name may also be set as PLEXUS_NAME or as a line \"name = value\" of the\nfile that --config names.\n\n", config.Help())
+		fmt.Fprint(out, usageText, config.Help())
 		return statusStopped
 	case verb != "" && verb != "config":
 		return usage(problems, fmt.Errorf("no command %q", verb))
@@ -55,6 +65,9 @@ func run(args []string, out, problems io.Writer) int {
 	}
 	if err != nil {
 		return usage(problems, err)
+	}
+	for _, name := range config.Strangers(os.Environ()) {
+		fmt.Fprintf(problems, "plexusd: %s is no setting and has no effect\n", name)
 	}
 	if verb == "config" {
 		for _, v := range values {

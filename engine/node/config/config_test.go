@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,4 +116,13 @@ func FuzzConfigFile(f *testing.F) {
 			t.Fatalf("untyped error %v", err)
 		}
 	})
+}
+
+func TestStrangersAreNamed(t *testing.T) {
+	got := Strangers([]string{
+		"PATH=/bin", "PLEXUS_LOG_LEVELL=debug", "PLEXUS_LOG_LEVEL=debug", "PLEXUS_CONFIG=a.conf", "PLEXUS_PASSWORD=x", "PLEXUS_A=",
+	})
+	if want := []string{"PLEXUS_A", "PLEXUS_LOG_LEVELL"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }

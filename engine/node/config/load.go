@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -99,6 +100,29 @@ func Load(in Inputs) (*Config, []Value, error) {
 // variable is the environment variable of a flag.
 func variable(name string) string {
 	return "PLEXUS_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// clientVariables belong to the client tool, which often runs beside the node.
+var clientVariables = []string{"PLEXUS_SERVER", "PLEXUS_DOMAIN", "PLEXUS_USERNAME", "PLEXUS_PASSWORD"}
+
+// Strangers returns the variables of an environment, given as "NAME=value", that
+// look like settings and are none, sorted. They are no error, because platforms put
+// variables of their own under the name of a service; but a misspelled setting must
+// not go unnoticed.
+func Strangers(environment []string) []string {
+	known := append([]string{variable(fileFlag)}, clientVariables...)
+	for _, s := range settings {
+		known = append(known, variable(s.name))
+	}
+	var strangers []string
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, variable("")) && !slices.Contains(known, name) {
+			strangers = append(strangers, name)
+		}
+	}
+	slices.Sort(strangers)
+	return strangers
 }
 
 // parseArgs reads "--name value", "--name=value" and "--name" of a toggle.
