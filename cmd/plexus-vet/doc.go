@@ -1,8 +1,9 @@
-// Command plexus-vet checks the static rules of the repository: nothing escapes the
-// world boundary, layers import downwards, map order decides nothing. It loads the
-// builds with and without planted defects, prints findings by place and rule, and
-// counts the exemptions; more of them than primitives/check/allow.txt records is a
-// finding, too.
+// Plexus-vet checks the world boundary and the layers of the product.
 //
-// The rules live in primitives/check.
+//	go run ./cmd/plexus-vet ./...
+//
+// It loads the packages once per build configuration, prints the findings of
+// every rule and the number of exemptions, and exits with 1 when there is a
+// finding or an exemption more than primitives/check/allow.txt records. The rules
+// live in primitives/check.
 package main
