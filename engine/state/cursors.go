@@ -61,7 +61,14 @@ func (c *Cursors) Load(ctx context.Context, key Key) (contract.State, bool, erro
 	}
 	switch {
 	case newer.valid:
-		tornSlot.HitIf(older.present && !older.valid)
+		if tornSlot.HitIf(older.present && !older.valid) {
+			damaged := c.path(key, 0)
+			if !slots[1].valid {
+				damaged = c.path(key, 1)
+			}
+			c.world.Log().Warn("a cursor state does not read, as after a save that a crash cut short; the source goes on from the state before it",
+				"domain", key.Domain, "kind", "ingestor", "name", key.Ingestor, "file", damaged)
+		}
 		if err := c.refresh(key, newer); err != nil {
 			return contract.State{}, false, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,9 @@ func TestCursorsNameDamage(t *testing.T) {
 			t.Errorf("loaded %v %v %v", got, found, err)
 		}
 	}, time.Minute)
+	if logs := fmt.Sprint(s.Logs()); !strings.Contains(logs, "data/state/d/i-0.1") {
+		t.Errorf("the damaged file is not named: %s", logs)
+	}
 	h.Disk().Damage("data/state/d/i-0.0", 20, 2)
 	s.Do("both slots", func() {
 		c := NewCursors(h.World(), "data")
