@@ -118,6 +118,44 @@ func (m *MessageErrors) update(plan *decide.MessageErrorPlan, output *vocab.Sche
 // WantsPartial reports whether the policy reads partial outputs.
 func (m *MessageErrors) WantsPartial() bool { return m.plan.Action == decide.ErrorSendTo }
 
+// Step is the rows that failed in one step of a unit of work: a filter, a
+// construction, or what follows it.
+type Step struct {
+	Faults  []RowFault        // ascending
+	Partial arrow.RecordBatch // one row per fault, or nil where no output was begun
+}
+
+// HandleSteps is Handle for rows of several steps, none of them in two, whose
+// shares stand in one set in row order. So what a row shows as partial_output
+// does not depend on where its neighbours failed.
+func (m *MessageErrors) HandleSteps(u *Unit, f FailedRows, s *expr.Scratch, steps ...Step) {
+	shares := f.Acks
+	for i, step := range steps {
+		if len(step.Faults) == 0 {
+			continue
+		}
+		var later []RowFault
+		for _, other := range steps[i+1:] {
+			later = MergeFaults(later, other.Faults)
+		}
+		f.Acks, f.Faults, f.Partial = shares, step.Faults, step.Partial
+		if len(later) > 0 {
+			f.Acks, shares = shares.Partition(places(FaultRows(step.Faults), FaultRows(MergeFaults(step.Faults, later))))
+		}
+		m.Handle(u, f, s)
+	}
+}
+
+// places returns where the rows stand among all; both ascend.
+func places(rows, all []int32) []int32 {
+	at := make([]int32, len(rows))
+	for i, row := range rows {
+		p, _ := slices.BinarySearch(all, row)
+		at[i] = int32(p)
+	}
+	return at
+}
+
 // Handle ends the failed rows as the policy says: their shares succeed, fail, or
 // live on in the error records.
 func (m *MessageErrors) Handle(u *Unit, f FailedRows, s *expr.Scratch) {
@@ -150,23 +188,12 @@ func (m *MessageErrors) send(u *Unit, f FailedRows, s *expr.Scratch) {
 		Select: batch.Rows(int(f.Input.NumRows()), rows),
 	}, s)
 	// The shares are aligned with the faults; the construction speaks of rows.
-	positions := func(of []int32) []int32 {
-		at := make([]int32, len(of))
-		for i, row := range of {
-			p, _ := slices.BinarySearch(rows, row)
-			at[i] = int32(p)
-		}
-		return at
-	}
-	var bad []int32
-	for _, e := range out.Failed {
-		bad = append(bad, e.Row)
-	}
-	kept, failed := Divide(f.Acks, batch.Rows(len(rows), positions(out.Kept.AppendRows(nil))), positions(bad), u.At)
+	faults := Evaluation(out.Failed)
+	bad := places(FaultRows(faults), rows)
+	kept, failed := Divide(f.Acks, batch.Rows(len(rows), places(out.Kept.AppendRows(nil), rows)), bad, u.At)
 	if len(bad) > 0 {
-		faults := Evaluation(out.Failed)
 		m.reference(faults)
-		m.report(faults, f.Faults[positions(bad[:1])[0]].Reference)
+		m.report(faults, f.Faults[bad[0]].Reference)
 		failed.Fail(u.At, reasonMessage)
 	}
 	if out.Kept.Len() == 0 {

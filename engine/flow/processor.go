@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"plexus/engine/ack"
 	"plexus/engine/batch"
 	"plexus/engine/expr"
@@ -189,34 +187,11 @@ func (p *processor) distribute(u *Unit, c *Carrier, in *expr.Rows, early []RowFa
 			out.Batch.Retain()
 			r.buffer.append(NewCarrier(out.Batch, batch.Select(out.Kept, c.Low), batch.Select(out.Kept, c.High), kept), u.At)
 		}
-		p.handle(u, r, FailedRows{Input: c.Batch, Metadata: in.Metadata, Low: c.Low, High: c.High, Acks: failed}, before, late, out.Partial)
+		r.errors.HandleSteps(u, FailedRows{Input: c.Batch, Metadata: in.Metadata, Low: c.Low, High: c.High, Acks: failed}, p.scratch,
+			Step{Faults: before}, Step{Faults: late, Partial: out.Partial})
 		out.Release()
 	}
 	c.Release()
-}
-
-// handle gives the route's policy the rows that failed before the route and the
-// rows that failed in it, whose shares stand in one set in row order. Only the
-// latter have begun an output.
-func (p *processor) handle(u *Unit, r *route, f FailedRows, before, late []RowFault, partial arrow.RecordBatch) {
-	shares := f.Acks
-	if len(before) > 0 {
-		f.Acks, f.Faults = shares, before
-		if len(late) > 0 {
-			rows := FaultRows(MergeFaults(before, late))
-			at := make([]int32, len(before))
-			for i := range before {
-				n, _ := slices.BinarySearch(rows, before[i].Row)
-				at[i] = int32(n)
-			}
-			f.Acks, shares = shares.Partition(at)
-		}
-		r.errors.Handle(u, f, p.scratch)
-	}
-	if len(late) > 0 {
-		f.Acks, f.Faults, f.Partial = shares, late, partial
-		r.errors.Handle(u, f, p.scratch)
-	}
 }
 
 // buffers calls f for every buffer that is dispatched, with its outlet, in route

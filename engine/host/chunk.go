@@ -92,53 +92,55 @@ func (a *admission) admit(u *flow.Unit, v flow.Delivery, s *expr.Scratch) *chunk
 	k := &chunk{relay: v.Relay, input: c.Batch, low: c.Low, high: c.High, now: u.Context.Now}
 	var failed []expr.RowError
 	in.Select, failed = a.where[v.Relay].Run(&u.Context, in, s)
-	faults := flow.Evaluation(failed)
-	var partial arrow.RecordBatch
+	source := flow.Step{Faults: flow.Evaluation(failed)}
+	var build, request flow.Step
 	if a.build != nil {
 		out := a.build.Run(&u.Context, in, s)
-		if len(faults) == 0 {
-			partial = out.Partial
-		} else if out.Partial != nil {
-			out.Partial.Release()
-		}
-		faults = flow.MergeFaults(faults, flow.Evaluation(out.Failed))
+		build = flow.Step{Faults: flow.Evaluation(out.Failed), Partial: out.Partial}
 		k.output, k.inputRows, k.bytes = out.Batch, out.Kept, batch.LogicalSize(out.Batch)
 	} else {
-		var more []expr.RowError
-		k.inputRows, more = a.filter.Run(&u.Context, in, s)
-		faults = flow.MergeFaults(faults, flow.Evaluation(more))
+		k.inputRows, failed = a.filter.Run(&u.Context, in, s)
+		build.Faults = flow.Evaluation(failed)
 	}
 	k.rows = k.inputRows.Len()
 	in.Select, in.Output = k.inputRows, k.output
-	refused := a.requests(u, in, k, s)
-	good := make([]int32, 0, k.rows)      // output rows
-	goodInput := make([]int32, 0, k.rows) // their input rows
+	request.Faults = a.requests(u, in, k, s)
+	refused := make([]int32, 0, len(request.Faults)) // output rows
+	k.open = make([]int32, 0, k.rows)
+	input := make([]int32, 0, k.rows) // of the open rows
 	for row := range int32(k.rows) {
-		if len(refused) > 0 && slices.ContainsFunc(refused, func(f flow.RowFault) bool { return f.Row == k.inputRows.At(int(row)) }) {
+		at := k.inputRows.At(int(row))
+		if n := len(refused); n < len(request.Faults) && request.Faults[n].Row == at {
+			refused = append(refused, row)
 			continue
 		}
-		good = append(good, row)
-		goodInput = append(goodInput, k.inputRows.At(int(row)))
+		k.open = append(k.open, row)
+		input = append(input, at)
 	}
-	if len(refused) > 0 && partial != nil {
-		partial.Release()
-		partial = nil
-	}
-	faults = flow.MergeFaults(faults, refused)
+	request.Partial = k.built(u, a.errors, refused)
 	var bad *ack.Set
-	k.open = good
-	k.acks, bad = flow.Divide(c.Acks, batch.Rows(c.Rows(), goodInput), flow.FaultRows(faults), u.At)
-	if len(faults) > 0 {
-		a.errors.Handle(u, flow.FailedRows{Input: k.input, Low: k.low, High: k.high, Faults: faults, Partial: partial, Acks: bad}, s)
+	faults := flow.MergeFaults(flow.MergeFaults(source.Faults, build.Faults), request.Faults)
+	k.acks, bad = flow.Divide(c.Acks, batch.Rows(c.Rows(), input), flow.FaultRows(faults), u.At)
+	a.errors.HandleSteps(u, flow.FailedRows{Input: k.input, Low: k.low, High: k.high, Acks: bad}, s, source, build, request)
+	for _, step := range []flow.Step{build, request} {
+		if step.Partial != nil {
+			step.Partial.Release()
+		}
 	}
-	if partial != nil {
-		partial.Release()
-	}
-	if len(good) == 0 {
+	if len(k.open) == 0 {
 		k.release()
 		return nil
 	}
 	return k
+}
+
+// built returns the finished outputs of rows that failed after their
+// construction, as their partial_output; nil where nobody reads it.
+func (k *chunk) built(u *flow.Unit, errors *flow.MessageErrors, rows []int32) arrow.RecordBatch {
+	if len(rows) == 0 || k.output == nil || !errors.WantsPartial() {
+		return nil
+	}
+	return batch.Gather(u.Context.Memory, k.output, batch.Rows(k.rows, rows))
 }
 
 // requests evaluates method, path and headers, and refuses a row at the first
@@ -240,11 +242,15 @@ func (k *chunk) settle(u *flow.Unit, errors *flow.MessageErrors, s *expr.Scratch
 	k.acks, failed = flow.Divide(k.acks, batch.Rows(len(k.open), kept), bad, u.At)
 	k.open = open
 	if len(k.faults) > 0 {
+		partial := k.built(u, errors, flow.FaultRows(k.faults))
 		for i := range k.faults {
 			k.faults[i].Row = k.inputRows.At(int(k.faults[i].Row))
 		}
 		u.Context.Now = k.now
-		errors.Handle(u, flow.FailedRows{Input: k.input, Low: k.low, High: k.high, Faults: k.faults, Acks: failed}, s)
+		errors.Handle(u, flow.FailedRows{Input: k.input, Low: k.low, High: k.high, Faults: k.faults, Partial: partial, Acks: failed}, s)
+		if partial != nil {
+			partial.Release()
+		}
 	}
 	k.delivered, k.faults = nil, nil
 	if len(open) == 0 {

@@ -382,6 +382,10 @@ func (s *fakeHTTPSink) Publish(_ context.Context, requests []contract.HTTPReques
 	var out contract.Outcome
 	for _, r := range requests {
 		s.d.heads = append(s.d.heads, r)
+		if s.d.strike("refuse") {
+			out.Rejected = append(out.Rejected, contract.Rejection{ID: r.ID, Code: contract.CodeExternal, Operation: contract.OperationPublish, Message: "refused"})
+			continue
+		}
 		out.Delivered = append(out.Delivered, r.ID)
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"plexus/engine/decide"
 	"plexus/engine/observe"
+	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
 
@@ -162,6 +163,68 @@ func TestRejectedRecordFollowsItsPolicy(t *testing.T) {
 	}
 	if counted := w.metrics.Counter(observe.EmitterRejected, "d", "one").Value() + w.metrics.Counter(observe.EmitterRejected, "d", "bad").Value(); int(counted) != refused {
 		t.Errorf("counted %d of %d refusals", counted, refused)
+	}
+	w.stop()
+}
+
+// Five rows of one batch end in five places; each error record shows what its own
+// row had built, whatever became of the others.
+func TestPartialOutputOfEachStep(t *testing.T) {
+	number := vocab.Scalar(vocab.I64)
+	schema := func(name string, optional bool, fields ...string) (*vocab.Schema, *decide.CodecPlan) {
+		s := &vocab.Schema{Name: name}
+		wire := decide.WirePlan{Format: vocab.WireJSON}
+		for i, f := range fields {
+			s.Fields = append(s.Fields, vocab.Field{Name: f, Type: number, Optional: optional && i > 0})
+			wire.Fields = append(wire.Fields, decide.WireField{Name: f, Type: vocab.WireInteger, Column: i})
+		}
+		return s, &decide.CodecPlan{Name: name, Schema: s, Wire: wire}
+	}
+	pair, pairCodec := schema("pair", false, "n", "m")
+	bad, badCodec := schema("bad", true, "id", "n", "m")
+	constant := func(n int64) *typed.Expr {
+		return &typed.Expr{Op: typed.OpLiteral, Type: number, Literal: typed.Literal{Int: n}}
+	}
+	op := func(op typed.Op, of vocab.Type, args ...*typed.Expr) *typed.Expr {
+		return &typed.Expr{Op: op, Type: of, Fallible: true, Args: args}
+	}
+	read := func(scope typed.Scope, index int, name string) *typed.Expr {
+		return &typed.Expr{Op: typed.OpColumn, Type: number, Column: typed.Column{Scope: scope, Index: index, Name: name}}
+	}
+	boolean, str := vocab.Scalar(vocab.Bool), vocab.Scalar(vocab.String)
+
+	w := newWorld(t, 12)
+	w.broker.publish(5)
+	w.dest.chance = func(kind string) bool { return kind == "refuse" && len(w.dest.heads) == 1 }
+	rev := twoSinks(stream(5))
+	e := &rev.Emitters[0]
+	e.Inputs[0].Where = op(typed.OpGe, boolean, op(typed.OpRem, number, constant(6), column()), constant(0)) // fails for 0
+	e.Codec, e.Construct = pairCodec, typed.Construction{Output: pair, Steps: []typed.Step{
+		{Target: 0, Inherit: true, Expr: column()},
+		{Target: 1, Expr: op(typed.OpDiv, number, constant(12), op(typed.OpSub, number, column(), constant(1)))}, // fails for 1
+	}}
+	e.Sink = decide.SinkPlan{Entity: vocab.SinkHTTPRequest, Mode: e.Sink.Mode, Method: text("PUT"),
+		Path: op(typed.OpCase, str, op(typed.OpEq, boolean, column(), constant(2)), text("/a b"), text("/ok"))} // refused for 2
+	e.OnError = decide.MessageErrorPlan{Action: decide.ErrorSendTo, To: "bad", Construct: typed.Construction{Output: bad, Steps: []typed.Step{
+		{Target: 0, Expr: column()}, {Target: 1, Expr: read(typed.ScopePartialOutput, 0, "n")}, {Target: 2, Expr: read(typed.ScopePartialOutput, 1, "m")}}}}
+	second := emitterPlan("bad", nil)
+	second.Inputs[0].Relay, second.Codec = "bad", badCodec
+	second.Construct = typed.Construction{Output: bad}
+	for i, f := range bad.Fields {
+		second.Construct.Steps = append(second.Construct.Steps, typed.Step{Target: i, Inherit: true, Expr: read(typed.ScopeInput, i, f.Name)})
+	}
+	rev.Relays = append(rev.Relays, decide.RelayPlan{Name: "bad", Schema: bad, CapacityBatches: 1})
+	rev.Emitters = []decide.EmitterPlan{*e, second}
+	w.start(rev)
+	w.until("everything is acknowledged", func() bool { return len(w.broker.acked) == 5 })
+	var got []string
+	for _, body := range w.dest.bodies["bad"] {
+		got = append(got, string(body))
+	}
+	slices.Sort(got)
+	want := []string{`{"id":0}`, `{"id":1,"n":1}`, `{"id":2,"n":2,"m":12}`, `{"id":3,"n":3,"m":6}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("error records %v, want %v", got, want)
 	}
 	w.stop()
 }
