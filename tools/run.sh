@@ -3,6 +3,9 @@
 # prints the rows that leave it, until Ctrl-C. Everything it started ends with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# Until the node has written its password, the client would ask for one on a
+# terminal, and wait there.
+exec </dev/null
 
 data=plexus-data
 created=0
