@@ -13,6 +13,7 @@ import (
 
 	"plexus/engine/client"
 	"plexus/engine/session/sessionpb"
+	"plexus/primitives"
 	"plexus/primitives/dns"
 	"plexus/real/http/sessionclient"
 )
@@ -26,7 +27,7 @@ var errNoPassword = errors.New("no password: give --password-file, --password or
 
 // connect opens a session.
 func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*client.Session, error) {
-	password, err := p.password()
+	password, err := p.password(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*
 
 // password looks where the user said, then where a local node leaves it, then
 // asks.
-func (p *program) password() (string, error) {
+func (p *program) password(ctx context.Context) (string, error) {
 	switch {
 	case p.options.PasswordFile != "": // before PLEXUS_PASSWORD, which may be set for another node
 		text, err := os.ReadFile(p.options.PasswordFile)
@@ -61,10 +62,30 @@ func (p *program) password() (string, error) {
 	if !p.interactive() {
 		return "", errNoPassword
 	}
-	fmt.Fprintf(p.err, "password of %s: ", p.options.Username)
-	text, err := term.ReadPassword(int(p.in.Fd()))
-	fmt.Fprintln(p.err)
-	return string(text), err
+	return p.ask(ctx, "password of "+p.options.Username+": ")
+}
+
+// ask reads a secret from the terminal. When the program is to end meanwhile, it
+// gives the terminal back as it was; the read goes on until the program is gone.
+func (p *program) ask(ctx context.Context, question string) (string, error) {
+	fd := int(p.in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprint(p.err, question)
+	defer fmt.Fprintln(p.err)
+	var secret []byte
+	var failed error
+	answered := primitives.NewEvent(p.world)
+	p.world.Tasks().Go("password", func() {
+		secret, failed = term.ReadPassword(fd)
+		answered.Set()
+	})
+	if err := answered.Wait(ctx); err != nil {
+		return "", errors.Join(err, term.Restore(fd, before))
+	}
+	return string(secret), failed
 }
 
 // loopback reports whether every server is on this machine.
