@@ -205,24 +205,37 @@ func (q *Queue[T]) unpark(w *Waiter) {
 // sending is the queue as the object of an OnSend case.
 type sending[T any] Queue[T]
 
+// sendable reports whether an OnSend case is ready; send completes it.
+func (q *Queue[T]) sendable() bool { return q.closed || q.length < len(q.ring) }
+
+func (q *Queue[T]) send(v T) {
+	if !q.closed {
+		q.unpark(q.put(v))
+	}
+}
+
 func (s *sending[T]) poll(slot any) bool {
 	q := (*Queue[T])(s)
-	return q.TrySend(*slot.(*T)) || q.Closed()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.sendable() {
+		return false
+	}
+	q.send(*slot.(*T))
+	return true
 }
 
 func (s *sending[T]) enlist(slot any, w *Waiter, i int) (any, enlistment) {
 	q := (*Queue[T])(s)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.closed && q.length == len(q.ring) {
+	if !q.sendable() {
 		return q.senders.add(w, i, *slot.(*T)), enlisted
 	}
 	if !w.claim(i) {
 		return nil, taken
 	}
-	if !q.closed {
-		q.unpark(q.put(*slot.(*T)))
-	}
+	q.send(*slot.(*T))
 	return nil, completed
 }
 
@@ -236,33 +249,41 @@ func (s *sending[T]) delist(_, entry any, _ bool) {
 // receiving is the queue as the object of an OnRecv case.
 type receiving[T any] Queue[T]
 
-func (r *receiving[T]) poll(slot any) bool {
-	q := (*Queue[T])(r)
-	v, ok := q.TryRecv()
-	if ok || q.Closed() {
-		*slot.(*T) = v
-		return true
-	}
-	return false
-}
+// receivable reports whether an OnRecv case is ready; receive completes it.
+func (q *Queue[T]) receivable() bool { return q.closed || q.length > 0 }
 
-func (r *receiving[T]) enlist(slot any, w *Waiter, i int) (any, enlistment) {
-	q := (*Queue[T])(r)
-	var v T
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed && q.length == 0 {
-		return q.receivers.add(w, i, v), enlisted
-	}
-	if !w.claim(i) {
-		return nil, taken
-	}
+func (q *Queue[T]) receive() (v T) {
 	if q.length > 0 {
 		var sender *Waiter
 		v, sender = q.take()
 		q.unpark(sender)
 	}
-	*slot.(*T) = v
+	return v
+}
+
+func (r *receiving[T]) poll(slot any) bool {
+	q := (*Queue[T])(r)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.receivable() {
+		return false
+	}
+	*slot.(*T) = q.receive()
+	return true
+}
+
+func (r *receiving[T]) enlist(slot any, w *Waiter, i int) (any, enlistment) {
+	q := (*Queue[T])(r)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.receivable() {
+		var none T
+		return q.receivers.add(w, i, none), enlisted
+	}
+	if !w.claim(i) {
+		return nil, taken
+	}
+	*slot.(*T) = q.receive()
 	return nil, completed
 }
 

@@ -98,6 +98,21 @@ var selectCases = []testCase{
 		t.that(primitives.TrySelect(t.w, q.OnRecv(&v)) == 0 && v == 0 && q.Closed(), "receive from a closed queue")
 		t.that(primitives.TrySelect(t.w, q.OnSend(1)) == 0, "send to a closed queue is not ready")
 	}},
+	{"the end of a queue shows only behind its last value", func(t *test) {
+		for range 5000 {
+			q := primitives.NewQueue[int](t.w, 1)
+			sender := t.spawn(func(context.Context) error {
+				q.TrySend(1)
+				q.Close()
+				return nil
+			})
+			v := 0
+			_, err := primitives.Select(bg, t.w, q.OnRecv(&v))
+			t.ok(err)
+			t.that(v == 1, "the queue ended with %d values inside", q.Len())
+			t.join(sender)
+		}
+	}},
 	{"trying does not wait", func(t *test) {
 		q := primitives.NewQueue[int](t.w, 1)
 		var v int
