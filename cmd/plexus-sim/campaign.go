@@ -180,7 +180,7 @@ func (k *campaignCommand) tell(c *console, sc campaign.Scenario, o campaign.Outc
 		result = small.Result
 	}
 	report := campaign.Report(sc, result)
-	if err := save(name+".plr", result); err != nil {
+	if err := save(name+".plr", result, ""); err != nil {
 		return err
 	}
 	if err := os.WriteFile(name+".txt", []byte(report), 0o644); err != nil {

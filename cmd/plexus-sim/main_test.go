@@ -52,7 +52,12 @@ func TestAFailureFromCampaignToReplay(t *testing.T) {
 	}
 	small := filepath.Join(dir, "small.plr")
 	try(t, exitClean, "shrink", files[0], "--budget", "5s", "--out", small)
-	try(t, exitViolated, "replay", small)
+	out = try(t, exitViolated, "replay", small)
+	for _, told := range []string{"event for event", "plexus-sim replay " + small, "last operations on "} {
+		if !strings.Contains(out, told) {
+			t.Errorf("the report does not tell %q:\n%s", told, out)
+		}
+	}
 	try(t, exitUsage, "replay", filepath.Join(dir, "missing.plr"))
 	if err := os.WriteFile(small, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)

@@ -157,7 +157,7 @@ func (m *mutantsCommand) shrink(defect string, found *catch) error {
 	// It exits with the status of a violation, which is what is wanted.
 	out, _ := exec.Command(self, "replay", file).CombinedOutput()
 	found.again = "ANOTHER RUN"
-	if strings.Contains(string(out), p.Expected.Digest) && strings.Contains(string(out), p.Expected.Class) {
+	if strings.Contains(string(out), fmt.Sprintf(sameRun, p.Expected.Digest)) && strings.Contains(string(out), p.Expected.Class) {
 		found.again = sameDigest
 	}
 	return nil

@@ -29,6 +29,7 @@ func load(path string) (campaign.Replay, campaign.Scenario, campaign.Spec, error
 		return p, campaign.Scenario{}, campaign.Spec{}, fmt.Errorf("%s: %w", path, err)
 	}
 	spec, err := p.Spec()
+	spec.File = path
 	if err == nil && p.Planted != "" {
 		err = campaign.SwitchPlanted(p.Planted)
 	}
@@ -38,6 +39,9 @@ func load(path string) (campaign.Replay, campaign.Scenario, campaign.Spec, error
 	sc, err := campaign.Find(scenarios(), p.Scenario)
 	return p, sc, spec, err
 }
+
+// sameRun tells that a replay came to the digest of its file.
+const sameRun = "note: the run is the file's, event for event: digest %s\n"
 
 func (r *replayCommand) Run(c *console) error {
 	p, sc, spec, err := load(r.File)
@@ -50,9 +54,19 @@ func (r *replayCommand) Run(c *console) error {
 			return status(exitOtherBuild)
 		}
 	}
+	if p.Planted != "" {
+		c.printf("note: with the planted defect %s\n", p.Planted)
+	} else if p.Note != "" {
+		c.printf("note: %s\n", p.Note)
+	}
 	result, err := execute(c, sc, spec, observing{r.Trace, r.Logs, false, r.BreakAt})
 	if err != nil {
 		return err
+	}
+	if digest := fmt.Sprintf("%016x", result.Digest); digest == p.Expected.Digest {
+		c.printf(sameRun, digest)
+	} else {
+		c.printf("note: the run is another one than the file's: digest %s, not %s\n", digest, p.Expected.Digest)
 	}
 	if result.Failure == nil && r.Seeds > 0 {
 		result = again(sc, spec, r.Seeds)
@@ -74,7 +88,7 @@ type shrinkCommand struct {
 }
 
 func (s *shrinkCommand) Run(c *console) error {
-	_, sc, spec, err := load(s.File)
+	p, sc, spec, err := load(s.File)
 	if err != nil {
 		return err
 	}
@@ -90,7 +104,7 @@ func (s *shrinkCommand) Run(c *console) error {
 	if out == "" {
 		out = strings.TrimSuffix(s.File, ".plr") + ".min.plr"
 	}
-	if err := save(out, small.Result); err != nil {
+	if err := save(out, small.Result, p.Planted); err != nil {
 		return err
 	}
 	c.printf("%d entries became %d in %d runs: %s\n%s", small.From, len(*small.Result.Spec.Plan), small.Runs, out, small.Result.Spec.Plan)

@@ -73,7 +73,7 @@ func (r *runCommand) Run(c *console) error {
 		return err
 	}
 	if r.Save != "" {
-		if err := save(r.Save, result); err != nil {
+		if err := save(r.Save, result, ""); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,11 @@ func header(sc campaign.Scenario, spec campaign.Spec) trace.Header {
 	return h
 }
 
-func save(path string, r campaign.Result) error {
-	data, err := campaign.NewReplay(r).Encode()
+// save writes the replay file of a run, made with a planted defect or none.
+func save(path string, r campaign.Result, planted string) error {
+	p := campaign.NewReplay(r)
+	p.Planted = planted
+	data, err := p.Encode()
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type Spec struct {
 	Strategy sim.Strategy  // StrategyDrawn: by the seed
 	Horizon  time.Duration // 0: the scenario's
 	Plan     *fault.Plan   // nil: drawn from seed and profile
+	File     string        // the replay file it was read from, if it was
 	Without  []fault.Class // classes left out of a drawn plan
 }
 
@@ -37,6 +38,7 @@ type Result struct {
 	Asked       Spec // as it was given
 	Spec        Spec // completed: plan, nodes, horizon, strategy and profile as used
 	Failure     *sim.Failure
+	Evidence    string // beside the failure, for its report
 	Digest      uint64
 	Events      uint64
 	Steps       uint64
@@ -86,6 +88,7 @@ func Execute(sc Scenario, spec Spec, watch Watch) Result {
 	t := s.Trace()
 	out.Spec, out.Failure, out.Digest, out.Events, out.Checkpoints = spec, s.Failed(), t.Digest, t.Events, t.Checkpoints
 	out.Steps, out.Virtual, out.Recent, out.Logs = s.Steps(), s.Elapsed(), t.Recent, s.Logs()
+	out.Evidence = r.evidence
 	for _, site := range invariant.Sites() {
 		out.Hits[site.Name] = site.Hits()
 	}
@@ -126,6 +129,9 @@ func (r *Run) ask(o oracle.Oracle, check func() error) {
 		return
 	}
 	if err := check(); err != nil {
+		if r.Sim.Failed() == nil && o.Evidence != nil {
+			r.evidence = o.Evidence()
+		}
 		r.Sim.Fail(o.Name, err.Error())
 	}
 }

@@ -20,8 +20,12 @@ func Headline(r Result) string {
 		r.Spec.Scenario, what, r.Spec.Seed, Build(), Command(r.Asked))
 }
 
-// Command is the line that runs the spec again from its seed.
+// Command is the line that runs the spec again: from its file, which may hold
+// another plan than the seed draws, or from its seed.
 func Command(s Spec) string {
+	if s.File != "" {
+		return "plexus-sim replay " + s.File
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "plexus-sim run --scenario %s --seed %d", s.Scenario, s.Seed)
 	if s.Nodes != 0 {
@@ -54,6 +58,7 @@ func Report(sc Scenario, r Result) string {
 	var b strings.Builder
 	b.WriteString(Headline(r))
 	fmt.Fprintf(&b, "\nclass: %s\n%s", r.Failure.Class(), r.Failure.Report())
+	b.WriteString(r.Evidence)
 	fmt.Fprintf(&b, "\nprofile %s, strategy %s, %d nodes, horizon %v, digest %016x\n",
 		r.Spec.Profile, r.Spec.Strategy, r.Spec.Nodes, r.Spec.Horizon, r.Digest)
 	fmt.Fprintf(&b, "\nplan, %d entries:\n%s", len(*r.Spec.Plan), r.Spec.Plan)

@@ -43,6 +43,7 @@ type Run struct {
 	oracles   []oracle.Oracle
 	over      bool
 	stopping  bool
+	evidence  string // of the oracle that failed
 }
 
 // Target adds a node: a host whose process, clock, disk and links may suffer.

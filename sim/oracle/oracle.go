@@ -7,4 +7,7 @@ type Oracle struct {
 	Name       string
 	Continuous func() error
 	Quiet      func() error
+	// Evidence tells, after one of them failed, what a reader of the report needs
+	// beside the message; nil where the message says it all.
+	Evidence func() string
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -22,6 +23,9 @@ func NewHistory(limit time.Duration) *History {
 	return &History{open: map[int]int{}, limit: limit}
 }
 
+// never is the time of an answer that does not come.
+const never = int64(1) << 62
+
 type access struct {
 	key   string
 	write bool
@@ -32,7 +36,7 @@ type access struct {
 func (h *History) Begin(client int, key string, write bool, value uint64, at time.Duration) {
 	h.open[client] = len(h.operations)
 	h.operations = append(h.operations, porcupine.Operation{
-		ClientId: client, Input: access{key, write, value}, Call: int64(at), Return: int64(1) << 62,
+		ClientId: client, Input: access{key, write, value}, Call: int64(at), Return: never,
 	})
 }
 
@@ -110,9 +114,34 @@ var register = porcupine.Model{
 	},
 }
 
+// unexplained lists the last operations on every register that no order explains.
+func (h *History) unexplained() string {
+	const shown = 30
+	var b strings.Builder
+	for _, history := range register.Partition(h.observed()) {
+		if porcupine.CheckOperationsTimeout(register, history, h.limit) != porcupine.Illegal {
+			continue
+		}
+		fmt.Fprintf(&b, "\nlast operations on %s, of %d:\n", history[0].Input.(access).key, len(history))
+		for _, o := range history[max(0, len(history)-shown):] {
+			a := o.Input.(access)
+			did := fmt.Sprintf("read  %v", o.Output)
+			if a.write {
+				did = fmt.Sprintf("wrote %d", a.value)
+			}
+			answered := "no answer"
+			if o.Return < never {
+				answered = time.Duration(o.Return).String()
+			}
+			fmt.Fprintf(&b, "%14v to %-14s client %d %s\n", time.Duration(o.Call), answered, o.ClientId, did)
+		}
+	}
+	return b.String()
+}
+
 // Linearizable is the oracle over the history, asked when all is quiet.
 func (h *History) Linearizable() Oracle {
-	return Oracle{Name: "linearizable", Quiet: func() error {
+	return Oracle{Name: "linearizable", Evidence: h.unexplained, Quiet: func() error {
 		if len(h.operations) == 0 {
 			return errors.New("no operation was recorded")
 		}
