@@ -46,22 +46,8 @@ func (q *Queue[T]) Send(ctx context.Context, v T) error {
 		q.unpark(receiver)
 		return nil
 	}
-	w := newWaiter(q.tasks, "queue room")
-	e := q.senders.add(w, 0, v)
-	q.mu.Unlock()
-	fired := await(ctx, w)
-	q.mu.Lock()
-	done := e.done
-	q.senders.recycle(e)
-	q.mu.Unlock()
-	q.tasks.Release(w)
-	switch {
-	case !fired:
-		return Canceled(ctx)
-	case !done:
-		return ErrClosed
-	}
-	return nil
+	_, err := q.senders.wait(ctx, &q.mu, q.tasks, "queue room", v)
+	return err
 }
 
 // Recv takes the oldest value, waiting for one. It returns ErrClosed when the
@@ -83,22 +69,7 @@ func (q *Queue[T]) Recv(ctx context.Context) (T, error) {
 		q.mu.Unlock()
 		return zero, ErrClosed
 	}
-	w := newWaiter(q.tasks, "queue value")
-	e := q.receivers.add(w, 0, zero)
-	q.mu.Unlock()
-	fired := await(ctx, w)
-	q.mu.Lock()
-	v, done := e.value, e.done
-	q.receivers.recycle(e)
-	q.mu.Unlock()
-	q.tasks.Release(w)
-	switch {
-	case !fired:
-		return zero, Canceled(ctx)
-	case !done:
-		return zero, ErrClosed
-	}
-	return v, nil
+	return q.receivers.wait(ctx, &q.mu, q.tasks, "queue value", zero)
 }
 
 // TrySend hands v over if that is possible at once.

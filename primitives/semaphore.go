@@ -51,25 +51,13 @@ func (s *Semaphore) acquire(ctx context.Context, n int64, waitingMax int) error 
 		s.mu.Unlock()
 		return ErrBusy
 	}
-	w := newWaiter(s.tasks, "semaphore")
-	e := s.waiters.add(w, 0, n)
-	s.mu.Unlock()
-	fired := await(ctx, w)
-	s.mu.Lock()
-	done := e.done
-	s.waiters.recycle(e)
-	if !fired {
+	_, err := s.waiters.wait(ctx, &s.mu, s.tasks, "semaphore", n)
+	if err != nil {
+		s.mu.Lock()
 		s.grant() // the request may have held up smaller ones
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
-	s.tasks.Release(w)
-	switch {
-	case !fired:
-		return Canceled(ctx)
-	case !done:
-		return ErrClosed
-	}
-	return nil
+	return err
 }
 
 // TryAcquire takes n units if they are free and nobody waits.

@@ -1,5 +1,10 @@
 package primitives
 
+import (
+	"context"
+	"sync"
+)
+
 // waitList holds the waiters registered with one object, oldest first, each with
 // a value that the wait gives or receives. The object's lock guards it. Used
 // entries are kept for reuse, so a wait allocates nothing once the object has
@@ -93,4 +98,28 @@ func (l *waitList[T]) close() {
 	for e := l.claim(); e != nil; e = l.claim() {
 		e.waiter.tasks.Unpark(e.waiter)
 	}
+}
+
+// wait parks the running task until its exchange is completed, and returns the
+// value then in its entry; ErrClosed when the list was closed first, the error of
+// ctx when that was cancelled first. lock is the one that guards the list: held at
+// the call, free from then on (P2).
+func (l *waitList[T]) wait(ctx context.Context, lock *sync.Mutex, tasks Tasks, reason string, v T) (T, error) {
+	w := newWaiter(tasks, reason)
+	e := l.add(w, 0, v)
+	lock.Unlock()
+	fired := await(ctx, w)
+	lock.Lock()
+	v, done := e.value, e.done
+	l.recycle(e)
+	lock.Unlock()
+	tasks.Release(w)
+	var none T
+	switch {
+	case done:
+		return v, nil
+	case fired:
+		return none, ErrClosed
+	}
+	return none, Canceled(ctx)
 }
