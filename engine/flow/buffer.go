@@ -12,9 +12,10 @@ import (
 type buffer struct {
 	flush vocab.Flush
 	parts []*Carrier
-	rows  int
 	bytes int64
 	since primitives.Instant // when the buffer became non-empty
+	// shared is how many of the parts hold shares: those keepalives are for.
+	shared int
 }
 
 func (b *buffer) empty() bool { return len(b.parts) == 0 }
@@ -25,14 +26,20 @@ func (b *buffer) append(c *Carrier, now primitives.Instant) {
 	if b.empty() {
 		b.since = now
 	}
+	b.add(c)
+}
+
+func (b *buffer) add(c *Carrier) {
 	b.parts = append(b.parts, c)
-	b.rows += c.Rows()
 	b.bytes += c.Bytes
+	if c.Acks != nil {
+		b.shared++
+	}
 }
 
 func (b *buffer) window() time.Duration {
 	if b.flush.Immediate {
-		return immediateWindow
+		return ImmediateWindow
 	}
 	return b.flush.Each
 }
@@ -52,30 +59,16 @@ func (b *buffer) due() primitives.Instant {
 // take empties the buffer.
 func (b *buffer) take() []*Carrier {
 	parts := b.parts
-	b.parts, b.rows, b.bytes = nil, 0, 0
+	b.parts, b.bytes, b.shared = nil, 0, 0
 	return parts
 }
 
 // putBack returns carriers that could not be joined with the ones before them
 // to the front.
 func (b *buffer) putBack(parts []*Carrier) {
-	held := append(parts, b.parts...)
-	b.parts, b.rows, b.bytes = nil, 0, 0
-	for _, c := range held {
-		b.parts = append(b.parts, c)
-		b.rows += c.Rows()
-		b.bytes += c.Bytes
+	for _, c := range append(parts, b.take()...) {
+		b.add(c)
 	}
-}
-
-// held reports whether a row with shares waits.
-func (b *buffer) held() bool {
-	for _, c := range b.parts {
-		if c.Acks != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // touch is the keepalive of the rows.

@@ -188,14 +188,9 @@ func (d *Domain) now() primitives.Instant { return d.world.Clock().Now() }
 
 func (d *Domain) newLoad() *Load { return &Load{settled: d.settled} }
 
-// edge resolves the series of one edge of an operator.
-func (d *Domain) edge(operator observe.Endpoint, direction, stream string, peer observe.Endpoint) *observe.Edge {
-	return observe.NewEdge(d.deps.Metrics, d.name, d.deps.Node, operator, direction, stream, peer)
-}
-
-// Edge resolves the series of one edge of a host's operator.
+// Edge resolves the series of one edge of an operator.
 func (d *Domain) Edge(operator observe.Endpoint, direction, stream string, peer observe.Endpoint) *observe.Edge {
-	return d.edge(operator, direction, stream, peer)
+	return observe.NewEdge(d.deps.Metrics, d.name, d.deps.Node, operator, direction, stream, peer)
 }
 
 // Received records that an operator accepted a batch.

@@ -85,7 +85,7 @@ var policyNames = [...]string{decide.ErrorIgnore: "ignore", decide.ErrorLog: "lo
 func (d *Domain) NewMessageErrors(operator observe.Endpoint, plan *decide.MessageErrorPlan, output *vocab.Schema, flush vocab.Flush,
 	wake *primitives.Notice, load *Load, drain *Drain) (*MessageErrors, error) {
 	m := &MessageErrors{d: d, operator: operator, load: load, drain: drain}
-	if err := m.update(plan, output, flush); err != nil {
+	if err := m.Update(plan, output, flush); err != nil {
 		return nil, err
 	}
 	if plan.Action == decide.ErrorSendTo {
@@ -93,13 +93,13 @@ func (d *Domain) NewMessageErrors(operator observe.Endpoint, plan *decide.Messag
 		if relay == nil {
 			return nil, fmt.Errorf("error route of %s: %w: %s", operator.Name, ErrNoRelay, plan.To)
 		}
-		m.outlet = relay.outlet(wake, d.edge(operator, "sent", plan.To, observe.Endpoint{Kind: "relay", Name: plan.To}))
+		m.outlet = relay.outlet(wake, d.Edge(operator, "sent", plan.To, observe.Endpoint{Kind: "relay", Name: plan.To}))
 	}
 	return m, nil
 }
 
-// update installs another policy with the same target.
-func (m *MessageErrors) update(plan *decide.MessageErrorPlan, output *vocab.Schema, flush vocab.Flush) error {
+// Update installs another policy with the same target.
+func (m *MessageErrors) Update(plan *decide.MessageErrorPlan, output *vocab.Schema, flush vocab.Flush) error {
 	if plan.Action == decide.ErrorSendTo {
 		construct, err := expr.CompileConstruction(&plan.Construct, false)
 		if err != nil {
@@ -324,11 +324,6 @@ func (m *MessageErrors) Pending() []*ack.Set {
 		}
 	}
 	return sets
-}
-
-// Update exchanges the policy for one with the same target.
-func (m *MessageErrors) Update(plan *decide.MessageErrorPlan, output *vocab.Schema, flush vocab.Flush) error {
-	return m.update(plan, output, flush)
 }
 
 // End drops what is buffered and what waits for admission: the operator ends.

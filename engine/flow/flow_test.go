@@ -332,6 +332,67 @@ func TestSubscriptions(t *testing.T) {
 	})
 }
 
+// A subscription that comes while its relay is on its way out is told so.
+func TestSubscriptionToARelayThatGoesAway(t *testing.T) {
+	w := newSim(t, 6)
+	w.collect()
+	w.run(func(ctx context.Context) {
+		w.install(decide.Revision{Relays: []decide.RelayPlan{relay("all", 1)}})
+		w.d.relays["all"].endSubscriptions(RelayChanged)
+		frames := NewFrameQueue(w.d.world)
+		if _, err := w.d.Subscribe(ctx, "all", SubscribeOptions{Name: "late", Queue: frames}); err != nil {
+			t.Error(err)
+		}
+		_ = primitives.Sleep(ctx, w.d.world, time.Millisecond)
+		if f, ok := frames.TryRecv(); !ok || f.Kind != FrameEnded || f.End != RelayChanged {
+			t.Errorf("frame %+v %v", f, ok)
+		}
+		if err := w.stop(time.Second); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Rows that wait for their flush interval are refreshed however busy their task
+// is.
+func TestKeepaliveOfABusyTask(t *testing.T) {
+	w := newSim(t, 7)
+	w.collect()
+	w.run(func(ctx context.Context) {
+		w.install(decide.Revision{
+			Relays:    []decide.RelayPlan{relay("all", 1), relay("slow", 1)},
+			Ingestors: []decide.IngestorPlan{ingestorPlan(to("all", immediate, nil))},
+			Junctions: []decide.JunctionPlan{{Name: "j", Attached: true, Inputs: []decide.InputPlan{{Relay: "all"}},
+				Routes: []decide.RoutePlan{to("slow", each(time.Minute), nil)}}},
+		})
+		log := w.push(ctx, true, 1)
+		_ = primitives.Sleep(ctx, w.d.world, 10*time.Millisecond)
+		p := w.d.junctions["j"].processor
+		ended := primitives.NewEvent(w.d.world)
+		end := w.d.now().Add(5 * time.Second)
+		var work func() // never lets the task wait
+		work = func() {
+			_ = primitives.Sleep(ctx, w.d.world, 10*time.Millisecond)
+			log.tally.Expire(w.d.now(), ackTimeoutMin)
+			if w.d.now() >= end {
+				ended.Set()
+				return
+			}
+			p.commands.TrySend(work)
+		}
+		p.commands.TrySend(work)
+		if err := ended.Wait(ctx); err != nil {
+			t.Error(err)
+		}
+		if len(log.outcomes) > 0 {
+			t.Errorf("a row held by its flush interval: %v", log)
+		}
+		if err := w.stop(time.Second); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Random graphs of speeds and failures: an acknowledged group reached every
 // attached path completely, and every tally ends once.
 func TestNoAcknowledgedLoss(t *testing.T) {

@@ -5,8 +5,8 @@ import "time"
 // Bounds of the data plane. They are properties of the engine, not of any
 // clause.
 const (
-	// immediateWindow is FLUSH IMMEDIATE: near-simultaneous rows share a batch.
-	immediateWindow = 100 * time.Microsecond
+	// ImmediateWindow is FLUSH IMMEDIATE: near-simultaneous rows share a batch.
+	ImmediateWindow = 100 * time.Microsecond
 	// KeepaliveEvery is how often an owner refreshes the roots of rows it holds by
 	// a declared policy. It must fit several times into the smallest ACK TIMEOUT.
 	KeepaliveEvery = 100 * time.Millisecond

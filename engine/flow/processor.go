@@ -52,6 +52,7 @@ func (p *processor) run(ctx context.Context) error {
 	turns := 0 // since an input was taken
 	for {
 		now := p.d.now()
+		p.keepAlive(now) // every turn: under load the task may never wait
 		if command, ok := p.commands.TryRecv(); ok {
 			command()
 			continue
@@ -69,15 +70,14 @@ func (p *processor) run(ctx context.Context) error {
 			continue
 		}
 		turns = 0
-		if err := p.wait(ctx, ready, now); err != nil {
+		if err := p.wait(ctx, ready); err != nil {
 			return nil
 		}
 	}
 }
 
 // wait parks the task until there is something to do.
-func (p *processor) wait(ctx context.Context, ready bool, now primitives.Instant) error {
-	p.keepAlive(now)
+func (p *processor) wait(ctx context.Context, ready bool) error {
 	var command func()
 	var delivery Delivery
 	var g *Group
@@ -304,7 +304,7 @@ func (p *processor) keepAlive(now primitives.Instant) {
 	touch := p.touchAt <= now
 	held := false
 	visit := func(b *buffer, waits bool) {
-		if waits || !b.held() {
+		if waits || b.shared == 0 {
 			return
 		}
 		held = true

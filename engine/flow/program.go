@@ -89,7 +89,7 @@ func (p *program) compileRoutes(name string, routes []decide.RoutePlan) error {
 func (p *processor) attach(prog *program) error {
 	p.program = prog
 	for _, in := range prog.inputs {
-		edge := p.d.edge(p.self, "received", in.relay, observe.Endpoint{Kind: "relay", Name: in.relay})
+		edge := p.d.Edge(p.self, "received", in.relay, observe.Endpoint{Kind: "relay", Name: in.relay})
 		p.collectors = append(p.collectors, &collector{input: in, edge: edge, buffer: buffer{flush: prog.collect}})
 	}
 	for _, rp := range prog.routes {
@@ -97,7 +97,7 @@ func (p *processor) attach(prog *program) error {
 		if relay == nil {
 			return fmt.Errorf("route of %s: %w: %s", p.self.Name, ErrNoRelay, rp.plan.To)
 		}
-		edge := p.d.edge(p.self, "sent", rp.plan.To, observe.Endpoint{Kind: "relay", Name: rp.plan.To})
+		edge := p.d.Edge(p.self, "sent", rp.plan.To, observe.Endpoint{Kind: "relay", Name: rp.plan.To})
 		errs, err := p.d.NewMessageErrors(p.self, &rp.plan.OnError, rp.plan.Construct.Output, rp.plan.Flush, p.wake, p.load, p.drain)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (p *processor) install(prog *program) error {
 	}
 	for i, r := range p.routes {
 		r.program, r.buffer.flush = prog.routes[i], prog.routes[i].plan.Flush
-		if err := r.errors.update(&r.program.plan.OnError, r.program.plan.Construct.Output, r.program.plan.Flush); err != nil {
+		if err := r.errors.Update(&r.program.plan.OnError, r.program.plan.Construct.Output, r.program.plan.Flush); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 
 	"plexus/engine/decide"
 	"plexus/engine/expr"
@@ -116,7 +117,7 @@ func (c *change) compareJunctions(d *Domain, replaced map[string]bool) error {
 			return err
 		}
 		c.programs[name] = prog
-		if d.junctions[name] == nil || contains(c.junctionsGone, name) {
+		if d.junctions[name] == nil || slices.Contains(c.junctionsGone, name) {
 			c.junctionsNew = append(c.junctionsNew, name)
 		}
 	}
@@ -367,15 +368,6 @@ func byName[T any](plans []T, name func(*T) string) map[string]*T {
 		m[name(&plans[i])] = &plans[i]
 	}
 	return m
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 func reads(inputs []decide.InputPlan, relays map[string]bool) bool {

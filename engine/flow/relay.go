@@ -32,17 +32,16 @@ type Relay struct {
 	closed   bool
 	paused   int  // swaps in progress: what is buffered waits
 	busy     bool // the first of the buffer is in fan-out
+	// ended is why subscriptions end, once the relay is going away.
+	ended *EndCause
 
 	// consumers is replaced as a whole, in hand-over order: attached, detached,
 	// subscriptions, each by name.
 	consumers atomic.Pointer[[]*consumer]
-	// permit is held by the task while it hands a batch to attached consumers, and
-	// by whoever takes an attached consumer away.
-	permit  *primitives.Mutex
-	wake    *primitives.Notice
-	stalled atomic.Bool // a hand-over waits for room in a lane
-	load    *Load       // buffered and waiting batches
-	task    *Task
+	wake      *primitives.Notice
+	stalled   atomic.Bool // a hand-over waits for room in a lane
+	load      *Load       // buffered and waiting batches
+	task      *Task
 
 	depth        *observe.Histogram
 	capacityWait *observe.Counter
@@ -332,10 +331,14 @@ func (r *Relay) purge() {
 }
 
 // connect adds a consumer. No batch waits for it: consumers only see what is
-// fanned out later.
+// fanned out later. A subscription that found the relay while it is going away
+// ends like the others.
 func (r *Relay) connect(t *consumer) {
 	r.lock()
 	defer r.mu.Unlock()
+	if r.ended != nil && t.subscription != nil {
+		t.subscription.ending.TrySend(*r.ended)
+	}
 	next := append([]*consumer{}, *r.consumers.Load()...)
 	at := len(next)
 	for at > 0 && (next[at-1].order > t.order || next[at-1].order == t.order && next[at-1].name > t.name) {

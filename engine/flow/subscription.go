@@ -3,7 +3,6 @@ package flow
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -227,7 +226,10 @@ func (f *Frame) release() {
 // endSubscriptions tells the relay's subscriptions that their generation is
 // over.
 func (r *Relay) endSubscriptions(why EndCause) {
-	for _, t := range slices.Clone(*r.consumers.Load()) {
+	r.lock()
+	defer r.mu.Unlock()
+	r.ended = &why
+	for _, t := range *r.consumers.Load() {
 		if t.subscription != nil {
 			t.subscription.ending.TrySend(why)
 		}
