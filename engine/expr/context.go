@@ -17,8 +17,8 @@ type Entropy interface {
 // Headers are the transport headers of a group's messages.
 type Headers interface {
 	// Header returns the first value of a header of a message, which is counted as
-	// the rows of the input batch are. Neither side keeps or changes the bytes.
-	Header(row int, name []byte) (value []byte, present bool)
+	// the rows of the input batch are. The name is not kept.
+	Header(row int, name []byte) (value string, present bool)
 }
 
 // Context is the execution of one unit of work: everything a program sees

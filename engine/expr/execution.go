@@ -89,7 +89,7 @@ func (c *compiler) readHeader() kernel {
 			from := len(t.data)
 			if f.ctx.Headers != nil && (todo == nil || todo.has(i)) {
 				value, present := f.ctx.Headers.Header(int(f.in.Select.At(i)), args[0].text(i))
-				if present && utf8.Valid(value) && t.room(i, len(value)) {
+				if present && utf8.ValidString(value) && t.room(i, len(value)) {
 					t.data = append(t.data, value...)
 					valid.set(i)
 				}

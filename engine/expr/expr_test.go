@@ -269,14 +269,14 @@ func TestExecutionContext(t *testing.T) {
 
 type headers struct{}
 
-func (headers) Header(row int, name []byte) ([]byte, bool) {
+func (headers) Header(row int, name []byte) (string, bool) {
 	switch string(name) {
 	case "id":
-		return fmt.Appendf(nil, "header %d", row), true
+		return fmt.Sprintf("header %d", row), true
 	case "bad":
-		return []byte("\xff"), true
+		return "\xff", true
 	}
-	return nil, false
+	return "", false
 }
 
 // TestLists passes lists through INHERIT, CASE-free choices and partial outputs.

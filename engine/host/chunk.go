@@ -186,19 +186,25 @@ func (a *admission) requests(u *flow.Unit, in *expr.Rows, k *chunk, s *expr.Scra
 		note(failed)
 		k.headers = make([][]contract.Header, k.rows)
 		names, values := make([]interned, len(texts)/2), make([]interned, len(texts)/2)
+		var all []contract.Header // of every row, back to back
+		if a.line == nil {
+			all = make([]contract.Header, 0, k.rows*len(names))
+		}
 		for i := range k.headers {
 			var set contract.HeaderSet
+			first := len(all)
 			for w := range names {
 				n, _ := texts[2*w].At(i)
 				v, _ := texts[2*w+1].At(i)
 				name, value := names[w].of(n), values[w].of(v)
 				if a.line == nil {
-					k.headers[i] = append(k.headers[i], contract.Header{Name: name, Value: value})
+					all = append(all, contract.Header{Name: name, Value: value})
 				} else if err := set.Write(name, value); err != nil {
 					refuse(i, string(expr.Invoke), w, err)
 					break
 				}
 			}
+			k.headers[i] = all[first:len(all):len(all)]
 			if a.line != nil {
 				k.headers[i] = set.Headers()
 			}

@@ -67,13 +67,13 @@ type group struct {
 type headerRows [][]contract.Header
 
 // Header implements expr.Headers.
-func (h headerRows) Header(row int, name []byte) ([]byte, bool) {
+func (h headerRows) Header(row int, name []byte) (string, bool) {
 	for i := range h[row] {
 		if h[row][i].Name == string(name) {
-			return []byte(h[row][i].Value), true
+			return h[row][i].Value, true
 		}
 	}
-	return nil, false
+	return "", false
 }
 
 // add decodes a payload into the group and closes the group when it is full.
