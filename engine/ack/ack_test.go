@@ -428,3 +428,28 @@ func TestConcurrentHolders(t *testing.T) {
 		}
 	}
 }
+
+// An owner that gives up fails what is open, a root that was refreshed at this
+// very instant included, and nothing else.
+func TestFailOpen(t *testing.T) {
+	why := Reason{ClassTimeout, "given up"}
+	var out []Outcome
+	r := observe.NewRegistry()
+	tally := NewTally(NewLedger("d", r, nil), func(o Outcome) { out = append(out, o) })
+	now := primitives.Instant(5)
+	set := tally.Open(4, now)
+	tally.Seal()
+	set = set.Select([]int32{1, 2, 3}, now)
+	set.Touch(now + 1)
+	tally.FailOpen(why)
+	if len(out) != 1 {
+		t.Fatal("a root is still open")
+	}
+	set.OK(now) // the holder ends later
+	if len(out) != 1 || !out[0].Failed || out[0].Reason != why {
+		t.Errorf("outcome %v", out)
+	}
+	if n := r.Counter(observe.AckFailed, "d", "timeout").Value(); n != 3 {
+		t.Errorf("%d roots failed", n)
+	}
+}

@@ -60,9 +60,6 @@ func (s *Set) Fail(now primitives.Instant, why Reason) {
 	}
 }
 
-// Drop is Fail for an owner that ends with work in hand.
-func (s *Set) Drop(now primitives.Instant) { s.Fail(now, Dropped) }
-
 // Touch is the keepalive of an owner that holds the rows by a declared policy.
 func (s *Set) Touch(now primitives.Instant) {
 	if s == nil {

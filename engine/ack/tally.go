@@ -67,6 +67,13 @@ func (t *Tally) Expire(now primitives.Instant, timeout time.Duration) primitives
 	return next
 }
 
+// FailOpen fails every root without an outcome: its owner waits no longer.
+func (t *Tally) FailOpen(why Reason) {
+	for _, tree := range t.trees {
+		tree.open(func(row int32, _ primitives.Instant, _ bool) { tree.failRoot(row, why) })
+	}
+}
+
 // Unparked counts the roots that hold a drain.
 func (t *Tally) Unparked() int {
 	n := 0

@@ -112,12 +112,6 @@ func (l *Ledger) Open(n int, now primitives.Instant, done func(Outcome)) (*Tree,
 	return t, &Set{rows: n, segments: []segment{{tree: t, count: n}}}
 }
 
-// ID identifies the tree within its domain and process.
-func (t *Tree) ID() uint64 { return t.id }
-
-// Roots returns the number of roots.
-func (t *Tree) Roots() int { return t.rows }
-
 // split returns the per-row counters, creating them at the first divergence.
 func (t *Tree) split() *perRow {
 	if p := t.perRow.Load(); p != nil {

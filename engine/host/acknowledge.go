@@ -146,7 +146,7 @@ func (i *instance) await(ctx context.Context, r *result, positions []contract.Po
 		if now >= window {
 			resultWindowElapsed.Hit()
 			r.intake, r.refused = true, contract.RefusedByResultWindow
-			r.tally.Expire(now, 0) // the rows may still finish; the source must have its answer
+			r.tally.FailOpen(reasonWindow) // the rows may still finish; the source must have its answer
 			return
 		}
 		expiry := r.tally.Expire(now, timeout)

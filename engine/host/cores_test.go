@@ -40,10 +40,11 @@ func TestQuiesceBufferAccounting(t *testing.T) {
 		q := vocab.Quiesce{MaxSize: vocab.Size{Bytes: uint64(rapid.IntRange(1, 20).Draw(t, "limit"))}, DropOldest: rapid.Bool().Draw(t, "oldest")}
 		b := newQuiesceBuffer(q)
 		var model [][]byte
-		var offered, drained int
+		var offered, drained, refused int
+		weight := func(p []byte) uint64 { return uint64(max(len(p), 1)) } // an empty payload counts as well
 		size := func() (n uint64) {
 			for _, p := range model {
-				n += uint64(len(p))
+				n += weight(p)
 			}
 			return n
 		}
@@ -60,16 +61,17 @@ func TestQuiesceBufferAccounting(t *testing.T) {
 			body := bytes.Repeat([]byte{byte('a' + offered%26)}, rapid.IntRange(0, 25).Draw(t, "size"))
 			offered++
 			stayed := b.put(payload{bytes: body})
-			fits := uint64(len(body)) <= q.MaxSize.Bytes
+			fits := weight(body) <= q.MaxSize.Bytes
 			if fits && q.DropOldest {
-				for size()+uint64(len(body)) > q.MaxSize.Bytes {
+				for size()+weight(body) > q.MaxSize.Bytes {
 					model = model[1:]
 				}
 			}
-			if fits && size()+uint64(len(body)) <= q.MaxSize.Bytes {
+			if fits && size()+weight(body) <= q.MaxSize.Bytes {
 				model = append(model, body)
 			} else {
 				fits = false
+				refused++
 			}
 			if stayed != fits {
 				t.Fatalf("payload of %d bytes stayed: %v", len(body), stayed)
@@ -77,9 +79,13 @@ func TestQuiesceBufferAccounting(t *testing.T) {
 			if b.bytes != size() || b.bytes > q.MaxSize.Bytes || len(b.held) != len(model) {
 				t.Fatalf("%d bytes in %d payloads, model %d in %d", b.bytes, len(b.held), size(), len(model))
 			}
-			if offered != drained+len(b.held)+int(b.dropped) {
-				t.Fatal("offered is not drained, held and dropped together")
+			if offered != drained+len(b.held)+int(b.dropped)+refused {
+				t.Fatal("offered is not drained, held, dropped and refused together")
 			}
+		}
+		b.discard()
+		if offered != drained+int(b.dropped)+refused || b.bytes != 0 {
+			t.Fatal("a payload was given up without being counted")
 		}
 	})
 }

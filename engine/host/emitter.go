@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"plexus/connectors/contract"
 	"plexus/engine/ack"
@@ -284,13 +283,10 @@ func (e *emitter) flushAt() primitives.Instant {
 	case e.feed.Drain.On(), e.stopping.Load(), flush.MaxBatch.Bytes > 0 && uint64(e.bytes) >= flush.MaxBatch.Bytes:
 		return e.since
 	case flush.Immediate:
-		return e.since.Add(immediateWindow)
+		return e.since.Add(flow.ImmediateWindow)
 	}
 	return e.since.Add(flush.Each)
 }
-
-// immediateWindow is FLUSH IMMEDIATE.
-const immediateWindow = 100 * time.Microsecond
 
 // accept takes one batch: it is evaluated at once, or joins its collector.
 func (e *emitter) accept(v flow.Delivery) {
@@ -336,6 +332,9 @@ func (e *emitter) depart() {
 	e.flying, e.buffer, e.bytes = e.buffer, nil, 0
 	e.flight, e.offered = e.packing.prepare(e.flying), false
 	e.retryAt = 0
+	if e.sink == nil {
+		e.retryAt = e.openAt // a new flush is no reason to connect earlier
+	}
 	e.settle() // rows that did not encode
 	if len(e.flight) == 0 {
 		e.land()
@@ -365,6 +364,10 @@ func (e *emitter) settle() {
 func (e *emitter) land() {
 	invariant.That(len(e.flying) == 0, "H4: a flush ends with every row resolved")
 	e.flight, e.flying, e.offered = nil, nil, false
+}
+
+// answered ends a streak of failures: the destination was reached.
+func (e *emitter) answered() {
 	e.retry.reset()
 	e.status.clear()
 }
@@ -384,8 +387,7 @@ func (e *emitter) openSink(ctx context.Context) bool {
 			sinkReopened.HitIf(e.was)
 			e.was = true
 			if e.flight == nil {
-				e.status.clear()
-				e.retry.reset()
+				e.answered()
 			}
 			return true
 		}

@@ -77,7 +77,7 @@ func matches(plan *decide.EndpointPlan, host, path string) bool {
 }
 
 // Handle answers one request (contract.EndpointHandler).
-func (e *Endpoints) Handle(ctx context.Context, req *contract.EndpointRequest) contract.EndpointAnswer {
+func (e *Endpoints) Handle(_ context.Context, req *contract.EndpointRequest) contract.EndpointAnswer {
 	table := e.table.Load()
 	var bound []*endpointIntake
 	for _, in := range table.bound {
@@ -106,7 +106,7 @@ func (e *Endpoints) Handle(ctx context.Context, req *contract.EndpointRequest) c
 	p := payload{bytes: body, headers: req.Headers, metadata: contract.Metadata{Scope: vocab.ScopeHeaders}}
 	offers := make([]offer, len(bound))
 	for i, in := range bound {
-		offers[i] = in.offer(ctx, p)
+		offers[i] = in.offer(p)
 	}
 	return answer(offers)
 }
@@ -180,7 +180,7 @@ func (h *Host) startEndpoint(g *ingestor) flow.IngestorHost {
 
 // offer takes one request: it is executed before the caller is answered, or
 // follows the ON QUIESCE body.
-func (e *endpointIntake) offer(_ context.Context, p payload) offer {
+func (e *endpointIntake) offer(p payload) offer {
 	if e.mu.Lock(e.life) != nil {
 		return offer{outcome: offerRefused}
 	}
@@ -192,10 +192,12 @@ func (e *endpointIntake) offer(_ context.Context, p payload) offer {
 		e.rejected.Add(1)
 		return offer{offerRejecting, q.RetryAfter}
 	case e.g.held.Load():
-		if !e.quiesce.put(p) {
+		stayed := false
+		e.g.holding(&e.quiesce, func() { stayed = e.quiesce.put(p) })
+		if !stayed {
+			e.rejected.Add(1)
 			return offer{outcome: offerRefused}
 		}
-		e.measure()
 		return offer{outcome: offerAccepted}
 	}
 	return e.execute(p)
@@ -227,11 +229,6 @@ func (e *endpointIntake) execute(p payload) offer {
 	}
 }
 
-func (e *endpointIntake) measure() {
-	e.g.buffered.Set(int64(len(e.quiesce.held)))
-	e.g.bufferedBytes.Set(int64(e.quiesce.bytes))
-}
-
 // Hold implements flow.IngestorHost.
 func (e *endpointIntake) Hold() {
 	e.holds.Add(1)
@@ -249,8 +246,7 @@ func (e *endpointIntake) Resume() {
 		defer e.mu.Unlock()
 		for p, ok := e.quiesce.front(); ok && e.life.Err() == nil; p, ok = e.quiesce.front() {
 			e.execute(p)
-			e.quiesce.pop()
-			e.measure()
+			e.g.holding(&e.quiesce, e.quiesce.pop)
 		}
 		if e.holds.Load() == of { // no other hold began meanwhile
 			e.g.held.Store(false)
@@ -275,6 +271,7 @@ func (e *endpointIntake) Stop(ctx context.Context, deadline primitives.Instant) 
 	defer e.mu.Unlock()
 	e.cancel()
 	e.ended = true
+	e.g.holding(&e.quiesce, e.quiesce.discard)
 	e.group.release()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"plexus/connectors/contract"
 	"plexus/engine/decide"
+	"plexus/engine/observe"
 	"plexus/nspl/vocab"
 )
 
@@ -103,5 +104,24 @@ func TestEndpointBuffer(t *testing.T) {
 	}
 	_ = w.sim.Do("release", release, time.Minute)
 	w.until("buffered bodies arrive first", func() bool { return slices.Equal(w.dest.got["one"], []int{1, 2}) })
+	if in, _ := w.d.DescribeIngestor("in"); in.Rejected != 1 || in.Dropped != 0 || in.Buffered != 0 || in.BufferedBytes != 0 {
+		t.Errorf("ingestor %+v", in)
+	}
+	w.quiesce()
+	if got := w.post("POST", "in.example.org", "/orders", `{"n":4}`); got.Status != 202 {
+		t.Errorf("a held request: %+v", got)
+	}
 	w.stop()
+	w.heldIsCounted(1)
+}
+
+// heldIsCounted checks that a stop counted what a hold had kept, and that nothing
+// is shown as kept any more.
+func (w *world) heldIsCounted(n uint64) {
+	w.t.Helper()
+	dropped := w.metrics.Counter(observe.QuiesceDropped, "d", "in").Value()
+	records, bytes := w.metrics.Gauge(observe.QuiesceRecords, "d", "in").Value(), w.metrics.Gauge(observe.QuiesceBytes, "d", "in").Value()
+	if dropped != n || records != 0 || bytes != 0 {
+		w.t.Errorf("after the stop: %d dropped, %d records of %d bytes held", dropped, records, bytes)
+	}
 }

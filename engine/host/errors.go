@@ -18,7 +18,6 @@ var (
 // Reasons of shares that this package fails.
 var (
 	reasonIntake  = ack.Reason{Class: ack.ClassMessage, Text: "payload does not decode"}
-	reasonRefused = ack.Reason{Class: ack.ClassMessage, Text: "refused by the destination"}
 	reasonStopped = ack.Reason{Class: ack.ClassTeardown, Text: "stopped before the sink answered"}
 	reasonWindow  = ack.Reason{Class: ack.ClassTimeout, Text: "result window passed"}
 )

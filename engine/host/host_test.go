@@ -370,7 +370,46 @@ func TestQuiesceBuffer(t *testing.T) {
 	if !slices.Equal(w.dest.got["one"][5:], []int{22, 23, 24, 25, 26, 27, 28, 29}) {
 		t.Errorf("got %v", w.dest.got["one"])
 	}
+	w.quiesce()
+	w.broker.queue = append(w.broker.queue, 30, 31)
+	w.until("the broker is read empty again", func() bool { return len(w.broker.queue) == 0 })
 	w.stop()
+	w.heldIsCounted(14)
+}
+
+// Flushes do not make a destination that cannot be reached be tried earlier, and
+// rows that do not encode do not make it count as reached.
+func TestSinkIsReopenedOnItsBackoff(t *testing.T) {
+	poison := &vocab.Batch{MaxMessages: 1, MaxSize: vocab.Size{Bytes: 1}}
+	for _, batch := range []*vocab.Batch{nil, poison} {
+		t.Run(fmt.Sprintf("poison rows %v", batch != nil), func(t *testing.T) {
+			w := newWorld(t, 13)
+			var tried []time.Duration
+			w.dest.chance = func(kind string) bool {
+				if kind == "open" {
+					tried = append(tried, w.sim.Elapsed())
+				}
+				return kind == "open"
+			}
+			rev := twoSinks(decide.SourcePlan{Entity: vocab.SourceNATSSubject, Instances: 1})
+			rev.Emitters = []decide.EmitterPlan{emitterPlan("one", batch)}
+			w.start(rev)
+			for id := range 20 {
+				w.pass(17 * time.Millisecond)
+				w.broker.queue = append(w.broker.queue, id)
+			}
+			for k := 1; k < len(tried); k++ {
+				if gap := tried[k] - tried[k-1]; gap < min(10*time.Millisecond<<(k-1), 80*time.Millisecond) {
+					t.Errorf("attempt %d came after %s", k, gap)
+				}
+			}
+			if len(tried) < 5 || len(w.reports) != 1 {
+				t.Errorf("attempts at %v, reports %v", tried, w.reports)
+			}
+			w.node.Kill()
+			w.sim.Close()
+		})
+	}
 }
 
 func TestMissingConnector(t *testing.T) {

@@ -54,6 +54,7 @@ func (e *emitter) attempt(ctx context.Context) {
 	case len(e.flight) == 0:
 		e.attempts[attemptSuccess].Add(1)
 		e.land()
+		e.answered()
 	case out.Failure != nil && out.Failure.Class.Terminal():
 		e.abort("external", out.Failure)
 	default:
@@ -164,6 +165,7 @@ func (e *emitter) abort(code string, failure *contract.AttemptFailure) {
 	e.retained.Store(0)
 	e.settle()
 	e.land()
+	e.answered()
 	e.show(failure.Err, 0)
 }
 

@@ -94,6 +94,7 @@ func (i *instance) run(ctx context.Context) error {
 	}
 	defer i.closeSource()
 	defer i.ready.Store(false)
+	defer i.g.holding(&i.quiesce, i.quiesce.discard)
 	for {
 		if turn.Err() != nil {
 			turn = i.begin(ctx)
@@ -298,15 +299,11 @@ func (i *instance) hold(p payload) {
 		i.g.dropped.Add(1)
 		return
 	}
-	held, bytes, dropped := len(i.quiesce.held), i.quiesce.bytes, i.quiesce.dropped
-	i.quiesce.put(p)
-	i.measureQuiesce(held, bytes)
-	i.g.dropped.Add(int(i.quiesce.dropped - dropped))
-}
-
-func (i *instance) measureQuiesce(held int, bytes uint64) {
-	i.g.buffered.Add(len(i.quiesce.held) - held)
-	i.g.bufferedBytes.Add(int(i.quiesce.bytes - bytes))
+	i.g.holding(&i.quiesce, func() {
+		if !i.quiesce.put(p) {
+			i.g.dropped.Add(1)
+		}
+	})
 }
 
 // drainQuiesce puts what was held into the graph, oldest first, before live
@@ -322,9 +319,7 @@ func (i *instance) drainQuiesce(ctx, turn context.Context) bool {
 		}
 		quiesceDrained.Hit()
 		i.admit(ctx, p)
-		held, bytes := len(i.quiesce.held), i.quiesce.bytes
-		i.quiesce.pop()
-		i.measureQuiesce(held, bytes)
+		i.g.holding(&i.quiesce, i.quiesce.pop)
 	}
 }
 
