@@ -122,9 +122,6 @@ type HeaderSet struct {
 	bytes   int
 }
 
-// Reset empties the set; what Headers returned stays valid.
-func (h *HeaderSet) Reset() { *h = HeaderSet{} }
-
 // Headers returns the fields in the order of their first write.
 func (h *HeaderSet) Headers() []Header { return h.headers }
 

@@ -131,7 +131,7 @@ func TestHeaderSetBounds(t *testing.T) {
 	if err := set.Write("h000", "w"); err != nil {
 		t.Error(err)
 	}
-	set.Reset()
+	set = HeaderSet{}
 	half := strings.Repeat("x", 16<<10-1)
 	if err := errors.Join(set.Write("A", half), set.Write("B", half)); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func (c *Connector) OpenStream(_ context.Context, plan contract.SourcePlan, _ in
 		return nil, &contract.SourceError{Entity: vocab.SourceNATSStream, Operation: contract.SourceOpen, Err: err}
 	}
 	return &streamSource{
-		link:         l,
+		session:      session{link: l, entity: vocab.SourceNATSStream},
 		streamName:   plan.Names.Get("STREAM"),
 		consumerName: plan.Names.Get("CONSUMER"),
 		mode:         plan.Mode,
@@ -40,14 +40,13 @@ func (c *Connector) OpenStream(_ context.Context, plan contract.SourcePlan, _ in
 // streamSource pulls from a stream. A position is the connection's number and the
 // place of the delivery in the batch in flight.
 type streamSource struct {
-	link         link
+	session
 	streamName   string
 	consumerName string
 	mode         vocab.SourceMode
 
-	conn     Conn // nil: not connected
-	consumer Consumer
-	epoch    uint64 // of the connection
+	consumer Consumer // of the connection
+	epoch    uint64   // of the connection
 	config   ConsumerConfig
 
 	received []Message // the batch in flight
@@ -55,28 +54,16 @@ type streamSource struct {
 	tokens   []Token
 }
 
-func (s *streamSource) NeedsResume() bool { return s.conn == nil || s.conn.Err() != nil }
-
 func (s *streamSource) Resume(ctx context.Context) (contract.Resumed, error) {
-	if !s.NeedsResume() {
-		return contract.Resumed{}, nil
-	}
-	s.disconnect()
-	conn, deadline, err := s.link.connect(ctx)
-	if err != nil {
-		return contract.Resumed{}, s.fail(contract.SourceResume, err)
-	}
-	consumer, err := conn.Consumer(ctx, s.streamName, s.consumerName, deadline)
-	if err == nil {
-		err = s.check(consumer.Config())
-	}
-	if err != nil {
-		conn.Close()
-		return contract.Resumed{}, s.fail(contract.SourceResume, err)
-	}
-	s.conn, s.consumer, s.config = conn, consumer, consumer.Config()
-	s.epoch++
-	return contract.Resumed{}, nil
+	return s.resume(ctx, func(conn Conn, deadline primitives.Instant) error {
+		consumer, err := conn.Consumer(ctx, s.streamName, s.consumerName, deadline)
+		if err != nil {
+			return err
+		}
+		s.consumer, s.config = consumer, consumer.Config()
+		s.epoch++
+		return s.check(s.config)
+	})
 }
 
 // check refuses a consumer under which an acknowledged source cannot hold its
@@ -228,27 +215,6 @@ func (s *streamSource) allTokens() []Token {
 		s.tokens = append(s.tokens, s.received[i].Token)
 	}
 	return s.tokens
-}
-
-func (s *streamSource) Suspend(context.Context) error {
-	s.disconnect()
-	return nil
-}
-
-func (s *streamSource) Close(context.Context) error {
-	s.disconnect()
-	return nil
-}
-
-func (s *streamSource) disconnect() {
-	if s.conn != nil {
-		s.conn.Close()
-		s.conn, s.consumer = nil, nil
-	}
-}
-
-func (s *streamSource) fail(op contract.SourceOperation, err error) error {
-	return &contract.SourceError{Entity: vocab.SourceNATSStream, Operation: op, Err: err}
 }
 
 var _ contract.KeepAliveSource = (*streamSource)(nil)

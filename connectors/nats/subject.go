@@ -6,6 +6,7 @@ import (
 
 	"plexus/connectors/contract"
 	"plexus/nspl/vocab"
+	"plexus/primitives"
 )
 
 // pendingMessagesMax is how many unread messages a subscription keeps; newer
@@ -18,40 +19,27 @@ func (c *Connector) OpenSubject(_ context.Context, plan contract.SourcePlan, _ i
 	if err != nil {
 		return nil, &contract.SourceError{Entity: vocab.SourceNATSSubject, Operation: contract.SourceOpen, Err: err}
 	}
-	return &subjectSource{link: l, subject: plan.Names.Get("SUBJECT"), group: plan.Names.Get("QUEUE GROUP")}, nil
+	return &subjectSource{session: session{link: l, entity: vocab.SourceNATSSubject}, subject: plan.Names.Get("SUBJECT"), group: plan.Names.Get("QUEUE GROUP")}, nil
 }
 
 // subjectSource is a member of a queue group. Nothing is acknowledged: what it
 // holds when the connection is lost is lost.
 type subjectSource struct {
-	link           link
+	session
 	subject, group string
 
-	conn     Conn // nil: not connected
-	sub      Subscription
+	sub      Subscription // of the connection
 	dropped  uint64
 	received []Message
 	messages []contract.Message
 }
 
-func (s *subjectSource) NeedsResume() bool { return s.conn == nil || s.conn.Err() != nil }
-
 func (s *subjectSource) Resume(ctx context.Context) (contract.Resumed, error) {
-	if !s.NeedsResume() {
-		return contract.Resumed{}, nil
-	}
-	s.disconnect()
-	conn, deadline, err := s.link.connect(ctx)
-	if err != nil {
-		return contract.Resumed{}, s.fail(contract.SourceResume, err)
-	}
-	sub, err := conn.Subscribe(ctx, s.subject, s.group, pendingMessagesMax, deadline)
-	if err != nil {
-		conn.Close()
-		return contract.Resumed{}, s.fail(contract.SourceResume, err)
-	}
-	s.conn, s.sub, s.dropped = conn, sub, 0
-	return contract.Resumed{}, nil
+	return s.resume(ctx, func(conn Conn, deadline primitives.Instant) error {
+		sub, err := conn.Subscribe(ctx, s.subject, s.group, pendingMessagesMax, deadline)
+		s.sub, s.dropped = sub, 0
+		return err
+	})
 }
 
 func (s *subjectSource) NextBatch(ctx context.Context, req contract.BatchRequest) (contract.Batch, error) {
@@ -91,27 +79,6 @@ func (s *subjectSource) Acknowledge(context.Context, []contract.Position) error 
 // Reject is never called either.
 func (s *subjectSource) Reject(context.Context, []contract.Position, contract.Refusal) error {
 	return nil
-}
-
-func (s *subjectSource) Suspend(context.Context) error {
-	s.disconnect()
-	return nil
-}
-
-func (s *subjectSource) Close(context.Context) error {
-	s.disconnect()
-	return nil
-}
-
-func (s *subjectSource) disconnect() {
-	if s.conn != nil {
-		s.conn.Close()
-		s.conn, s.sub = nil, nil
-	}
-}
-
-func (s *subjectSource) fail(op contract.SourceOperation, err error) error {
-	return &contract.SourceError{Entity: vocab.SourceNATSSubject, Operation: op, Err: err}
 }
 
 var _ contract.BatchSource = (*subjectSource)(nil)
