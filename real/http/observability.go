@@ -2,12 +2,9 @@ package http
 
 import (
 	"bytes"
-	"context"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,12 +28,9 @@ type Observed interface {
 
 // ObservabilityServer serves /livez, /readyz and /metrics.
 type ObservabilityServer struct {
-	world    primitives.World
-	addr     netip.AddrPort
+	listener
 	observed Observed
 	process  *prometheus.Registry // the standard go_ and process_ collectors
-	server   *http.Server
-	serving  sync.WaitGroup
 }
 
 // NewObservabilityServer returns a server for an address; port 0 picks a free
@@ -44,49 +38,16 @@ type ObservabilityServer struct {
 func NewObservabilityServer(w primitives.World, addr netip.AddrPort, observed Observed) *ObservabilityServer {
 	process := prometheus.NewRegistry()
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return &ObservabilityServer{world: w, addr: addr, observed: observed, process: process}
+	return &ObservabilityServer{listener: listener{world: w, addr: addr}, observed: observed, process: process}
 }
 
 // Start listens and serves.
 func (s *ObservabilityServer) Start() error {
-	listener, err := s.world.Net().Listen(s.addr)
-	if err != nil {
-		return err
-	}
-	s.addr = listener.Addr()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(out http.ResponseWriter, _ *http.Request) { writeText(out, http.StatusOK, "live\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.metrics)
-	s.server = &http.Server{
-		Handler:           mux,
-		MaxHeaderBytes:    endpointHeadBytesMax,
-		ReadHeaderTimeout: observabilityTime,
-		ReadTimeout:       observabilityTime,
-		WriteTimeout:      observabilityTime,
-		IdleTimeout:       endpointIdleTime,
-		ErrorLog:          slog.NewLogLogger(s.world.Log().Handler(), slog.LevelDebug),
-	}
-	s.serving.Add(1)
-	go func() {
-		defer s.serving.Done()
-		s.server.Serve(netListener{listener})
-	}()
-	return nil
-}
-
-// Addr is where the server listens once it started.
-func (s *ObservabilityServer) Addr() netip.AddrPort { return s.addr }
-
-// Close stops serving; requests in flight may end until the context does.
-func (s *ObservabilityServer) Close(ctx context.Context) error {
-	if s.server == nil {
-		return nil
-	}
-	err := s.server.Shutdown(ctx)
-	s.server.Close()
-	s.serving.Wait()
-	return err
+	return s.serve(&http.Server{Handler: mux, ReadTimeout: observabilityTime, WriteTimeout: observabilityTime})
 }
 
 func (s *ObservabilityServer) ready(out http.ResponseWriter, _ *http.Request) {

@@ -3,11 +3,8 @@ package http
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 
 	"connectrpc.com/connect"
 
@@ -33,63 +30,24 @@ type Sessions interface {
 }
 
 // SessionServer serves sessions by Connect, over HTTP/1.1 and HTTP/2 without TLS.
+// The service must have been stopped before Close, so that its sessions end by
+// themselves.
 type SessionServer struct {
-	world    primitives.World
-	addr     netip.AddrPort
+	listener
 	sessions Sessions
-	server   *http.Server
-	ended    context.CancelFunc // ends the streams that outlive Close
-	serving  sync.WaitGroup
 }
 
 // NewSessionServer returns a server for an address; port 0 picks a free one.
 func NewSessionServer(w primitives.World, addr netip.AddrPort, sessions Sessions) *SessionServer {
-	return &SessionServer{world: w, addr: addr, sessions: sessions}
+	return &SessionServer{listener{world: w, addr: addr}, sessions}
 }
 
 // Start listens and serves.
 func (s *SessionServer) Start() error {
-	listener, err := s.world.Net().Listen(s.addr)
-	if err != nil {
-		return err
-	}
-	s.addr = listener.Addr()
-	base, cancel := context.WithCancel(context.Background())
-	s.ended = cancel
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	s.server = &http.Server{
-		Handler:           s.authenticated(s.procedures()),
-		Protocols:         protocols,
-		BaseContext:       func(net.Listener) context.Context { return base },
-		MaxHeaderBytes:    endpointHeadBytesMax,
-		ReadHeaderTimeout: endpointHeadTime,
-		IdleTimeout:       endpointIdleTime,
-		ErrorLog:          slog.NewLogLogger(s.world.Log().Handler(), slog.LevelDebug),
-	}
-	s.serving.Add(1)
-	go func() {
-		defer s.serving.Done()
-		s.server.Serve(netListener{listener})
-	}()
-	return nil
-}
-
-// Addr is where the server listens once it started.
-func (s *SessionServer) Addr() netip.AddrPort { return s.addr }
-
-// Close stops serving. The service must have been stopped before, so that its
-// sessions end by themselves; what is left when the context ends is cut.
-func (s *SessionServer) Close(ctx context.Context) error {
-	if s.server == nil {
-		return nil
-	}
-	err := s.server.Shutdown(ctx)
-	s.ended()
-	s.server.Close()
-	s.serving.Wait()
-	return err
+	return s.serve(&http.Server{Handler: s.authenticated(s.procedures()), Protocols: protocols})
 }
 
 // userKey carries the authenticated user to the procedures.
