@@ -144,19 +144,9 @@ func (p *parser) members(d *Decoder, g *Group) (found int, cause Cause) {
 		if cause != accepted {
 			return found, cause
 		}
-		p.space()
-		if p.i >= len(p.b) {
-			return found, p.syntax()
-		}
-		switch p.b[p.i] {
-		case ',':
-			p.i++
-			p.space()
-		case '}':
-			p.i++
-			return found, accepted
-		default:
-			return found, p.syntax()
+		more, cause := p.more('}')
+		if !more {
+			return found, cause
 		}
 	}
 }
@@ -273,19 +263,11 @@ func (p *parser) list(v *value, c *column) Cause {
 			return cause
 		}
 		items++
-		p.space()
-		if p.i >= len(p.b) {
-			return p.syntax()
-		}
-		switch p.b[p.i] {
-		case ',':
-			p.i++
-			p.space()
-		case ']':
-			p.i++
+		switch more, cause := p.more(']'); {
+		case cause != accepted:
+			return cause
+		case !more:
 			return p.endList(v, c, items)
-		default:
-			return p.syntax()
 		}
 	}
 }

@@ -269,21 +269,28 @@ func (p *parser) skipContainer(depth int) Cause {
 		if cause := p.skip(depth); cause != accepted {
 			return cause
 		}
-		p.space()
-		if p.i >= len(p.b) {
-			return p.syntax()
+		if more, cause := p.more(end); !more {
+			return cause
 		}
+	}
+}
+
+// more reads what stands behind a member or an item: a comma, after which another
+// follows, or the end of what holds it.
+func (p *parser) more(end byte) (bool, Cause) {
+	p.space()
+	if p.i < len(p.b) {
 		switch p.b[p.i] {
 		case ',':
 			p.i++
 			p.space()
+			return true, accepted
 		case end:
 			p.i++
-			return accepted
-		default:
-			return p.syntax()
+			return false, accepted
 		}
 	}
+	return false, p.syntax()
 }
 
 func (p *parser) skipName() Cause {
