@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 
 const deadlySeed = 7
 
-// scenarios holds a sound one, one that ends its worker at one seed, and one that
-// no two runs of agree about.
+// scenarios holds a sound one, one that ends its worker at one seed, one whose
+// outcomes are long as well, and one that no two runs of agree about.
 func scenarios() []Scenario {
 	base := func(name string, setup func(*Run)) Scenario {
 		return Scenario{Name: name, Horizon: time.Second, Quiet: time.Second, Setup: func(r *Run) {
@@ -37,13 +37,18 @@ func scenarios() []Scenario {
 		}}
 	}
 	other := uint64(0)
+	deadly := func(r *Run) {
+		if r.Sim.Seed() == deadlySeed {
+			fmt.Fprintln(os.Stderr, "last words")
+			os.Exit(9)
+		}
+	}
 	return []Scenario{
 		base("sound", func(r *Run) { r.Sim.Go("sleeper", func() { r.Sim.Sleep(time.Millisecond, "nothing") }) }),
-		base("deadly", func(r *Run) {
-			if r.Sim.Seed() == deadlySeed {
-				fmt.Fprintln(os.Stderr, "last words")
-				os.Exit(9)
-			}
+		base("deadly", deadly),
+		base("wordy", func(r *Run) {
+			deadly(r)
+			r.Sim.Fail("wordy", strings.Repeat("word ", 2<<10))
 		}),
 		base("moody", func(r *Run) {
 			other++
@@ -75,6 +80,20 @@ func TestADeadWorkerCostsItsSeed(t *testing.T) {
 	}
 	if !strings.Contains(out[deadlySeed].Broken, "last words") {
 		t.Error(out[deadlySeed].Broken)
+	}
+}
+
+// TestAProcessEndsBetweenChunks has chunks end elsewhere than processes do, by the
+// rest that a dead worker leaves behind, and answers longer than a pipe holds.
+func TestAProcessEndsBetweenChunks(t *testing.T) {
+	const seeds = processSeeds + 4*chunkSeeds
+	seen := 0
+	c := &Coordinator{Command: []string{os.Args[0], "worker"}, Workers: 1}
+	if err := c.Run(Job{Scenario: "wordy", Count: seeds}, func(Outcome) bool { seen++; return true }); err != nil {
+		t.Fatal(err)
+	}
+	if seen != seeds {
+		t.Errorf("%d outcomes of %d seeds", seen, seeds)
 	}
 }
 

@@ -96,8 +96,8 @@ func (q *seedQueue) fail(err error) {
 	}
 }
 
-// process runs one worker process over chunks and reports whether another one
-// has to go on.
+// process runs one worker process over whole chunks, so that nothing it answers
+// is thrown away, and reports whether another one has to go on.
 func (c *Coordinator) process(q *seedQueue) bool {
 	var j Job
 	w, err := c.start()
@@ -106,7 +106,7 @@ func (c *Coordinator) process(q *seedQueue) bool {
 		return false
 	}
 	defer w.end()
-	for ran := 0; ran < processSeeds; {
+	for ran := 0; ran < processSeeds || j.Count > 0; {
 		if j.Count == 0 {
 			var ok bool
 			if j, ok = q.take(); !ok {
@@ -124,11 +124,10 @@ func (c *Coordinator) process(q *seedQueue) bool {
 		q.deliver(o)
 		ran++
 	}
-	q.giveBack(j)
 	return true
 }
 
-// giveBack returns the rest of a chunk for another process.
+// giveBack returns the rest of a dead process's chunk for another one.
 func (q *seedQueue) giveBack(j Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -141,6 +140,7 @@ func (q *seedQueue) giveBack(j Job) {
 type worker struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
+	out     io.Closer
 	jobs    *json.Encoder
 	answers *json.Decoder
 	stderr  *tail
@@ -162,7 +162,7 @@ func (c *Coordinator) start() (*worker, error) {
 	if err := w.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrWorker, err)
 	}
-	w.in, w.jobs, w.answers = in, json.NewEncoder(in), json.NewDecoder(out)
+	w.in, w.out, w.jobs, w.answers = in, out, json.NewEncoder(in), json.NewDecoder(out)
 	return w, nil
 }
 
@@ -186,12 +186,14 @@ func (w *worker) run(j *Job) (Outcome, error) {
 	return o, nil
 }
 
-// end lets the process end by itself, by closing its input.
+// end lets the process end by itself, by closing its input, and its output: an
+// answer that nobody reads would keep it.
 func (w *worker) end() {
 	if w.cmd == nil {
 		return
 	}
 	_ = w.in.Close()
+	_ = w.out.Close()
 	_ = w.cmd.Wait() // its outcomes were read, or its death is what is reported
 	w.cmd = nil
 }
