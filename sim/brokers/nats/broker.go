@@ -88,20 +88,7 @@ func (b *Broker) main(ctx context.Context, w primitives.World) {
 			c.restart()
 		}
 	}
-	listener, err := w.Net().Listen(netip.AddrPortFrom(b.host.Addr(), Port))
-	if err != nil {
-		b.sim.Fail("nats model", "cannot listen: "+err.Error())
-		return
-	}
-	stop := primitives.OnCancel(ctx, func() { listener.Close() })
-	defer stop()
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			break
-		}
-		b.serve(conn)
-	}
+	brokers.Accept(ctx, w, b.sim, b.host, Port, b.serve)
 	b.DropConnections()
 	_ = b.group.Wait(context.Background()) // its tasks return no error
 }

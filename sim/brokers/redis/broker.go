@@ -109,29 +109,21 @@ func (b *Broker) Sessions() int { return len(b.sessions) }
 func (b *Broker) main(ctx context.Context, w primitives.World) {
 	b.world, b.sessions = w, nil
 	b.group = primitives.NewGroup(context.Background(), w)
-	listener, err := w.Net().Listen(netip.AddrPortFrom(b.host.Addr(), Port))
-	if err != nil {
-		b.sim.Fail("redis model", "cannot listen: "+err.Error())
-		return
-	}
-	stop := primitives.OnCancel(ctx, func() { listener.Close() })
-	defer stop()
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			break
-		}
-		b.lastID++
-		s := &session{broker: b, id: b.lastID, conn: conn, loggedIn: b.password == ""}
-		b.sessions = append(b.sessions, s)
-		b.group.Go("redis session", func(ctx context.Context) error {
-			s.run(ctx)
-			s.close()
-			return nil
-		})
-	}
+	brokers.Accept(ctx, w, b.sim, b.host, Port, b.serve)
 	b.DropConnections()
 	_ = b.group.Wait(context.Background()) // its tasks return no error
+}
+
+// serve takes a connection.
+func (b *Broker) serve(conn primitives.Conn) {
+	b.lastID++
+	s := &session{broker: b, id: b.lastID, conn: conn, loggedIn: b.password == ""}
+	b.sessions = append(b.sessions, s)
+	b.group.Go("redis session", func(ctx context.Context) error {
+		s.run(ctx)
+		s.close()
+		return nil
+	})
 }
 
 func (s *session) close() {
