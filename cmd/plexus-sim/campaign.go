@@ -110,20 +110,25 @@ func (k *campaignCommand) one(c *console, sc campaign.Scenario, worker []string)
 	}
 	job := k.job(sc.Name, k.First, count)
 	job.Guard, job.Twice = k.Guard, twiceEvery
+	spec, err := job.Spec(job.First)
+	if err != nil {
+		return nil, exitHarness, err
+	}
 	sum := campaign.NewSummary(sc.Name)
 	start := time.Now()
 	seen := map[string]bool{}
 	var failures []campaign.Outcome
-	err := (&campaign.Coordinator{Command: worker, Workers: workers}).Run(job, func(o campaign.Outcome) bool {
+	err = (&campaign.Coordinator{Command: worker, Workers: workers}).Run(job, func(o campaign.Outcome) bool {
 		sum.Add(o)
+		spec.Seed = o.Seed
 		switch {
 		case o.Broken != "":
-			c.printf("BROKEN %s seed=%d build=%s\n     plexus-sim run --scenario %s --seed %d\n%s\n",
-				sc.Name, o.Seed, campaign.Build(), sc.Name, o.Seed, o.Broken)
+			c.printf("BROKEN %s seed=%d build=%s\n     %s\n%s\n",
+				sc.Name, o.Seed, campaign.Build(), campaign.Command(spec), o.Broken)
 			return sum.Broken < brokenMax && !spent()
 		case o.Differs():
-			c.printf("NOT DETERMINISTIC %s seed=%d build=%s: digests %016x and %016x\n     plexus-sim check --scenario %s --first %d --seeds 1\n",
-				sc.Name, o.Seed, campaign.Build(), o.Digest, o.Again, sc.Name, o.Seed)
+			c.printf("NOT DETERMINISTIC %s seed=%d build=%s: digests %016x and %016x\n     %s\n",
+				sc.Name, o.Seed, campaign.Build(), o.Digest, o.Again, campaign.CheckCommand(spec))
 			return k.KeepGoing && !spent()
 		case o.Failure != nil && !seen[o.Failure.Class()]:
 			seen[o.Failure.Class()] = true

@@ -93,8 +93,7 @@ func (k *checkCommand) firstDifference(c *console, sc campaign.Scenario, job cam
 	if len(m.Command) == 0 {
 		_, err = execute(c, sc, spec, observing{trace: there})
 	} else {
-		args := []string{"run", "--scenario", sc.Name, "--seed", fmt.Sprint(m.Seed), "--trace", there,
-			"--profile", k.Profile, "--strategy", k.Strategy, "--nodes", fmt.Sprint(k.Nodes), "--for", k.For.String()}
+		args := append(campaign.Arguments(spec), "--trace", there)
 		cmd := exec.Command(m.Command[0], args...)
 		cmd.Env = slices.Concat(os.Environ(), m.Env)
 		if out, failed := cmd.CombinedOutput(); failed != nil && cmd.ProcessState.ExitCode() != exitViolated {

@@ -124,13 +124,18 @@ func TestUnknownWorkIsRefused(t *testing.T) {
 }
 
 func TestCommandSaysEverythingThatDecides(t *testing.T) {
-	got := Command(Spec{
+	spec := Spec{
 		Scenario: "s", Seed: 3, Nodes: 2, Profile: fault.ProfileAll, Strategy: sim.StrategyPCT,
 		Horizon: time.Minute, Without: []fault.Class{fault.LinkCut},
-	})
-	want := "plexus-sim run --scenario s --seed 3 --nodes 2 --profile all --strategy pct --for 1m0s --without link-cut"
-	if got != want {
-		t.Errorf("%s\nwant %s", got, want)
+	}
+	const decides = " --nodes 2 --profile all --strategy pct --for 1m0s --without link-cut"
+	for got, want := range map[string]string{ //plexus:orderfree every pair is checked
+		Command(spec):      "plexus-sim run --scenario s --seed 3" + decides,
+		CheckCommand(spec): "plexus-sim check --scenario s --first 3 --seeds 1" + decides,
+	} {
+		if got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
 	}
 }
 

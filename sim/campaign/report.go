@@ -26,24 +26,38 @@ func Command(s Spec) string {
 	if s.File != "" {
 		return "plexus-sim replay " + s.File
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "plexus-sim run --scenario %s --seed %d", s.Scenario, s.Seed)
+	return "plexus-sim " + strings.Join(Arguments(s), " ")
+}
+
+// CheckCommand is the line that checks whether the spec is deterministic.
+func CheckCommand(s Spec) string {
+	return strings.Join(append([]string{"plexus-sim check --scenario", s.Scenario, "--first", fmt.Sprint(s.Seed), "--seeds 1"}, shape(s)...), " ")
+}
+
+// Arguments are those of plexus-sim that run the spec again from its seed.
+func Arguments(s Spec) []string {
+	return append([]string{"run", "--scenario", s.Scenario, "--seed", fmt.Sprint(s.Seed)}, shape(s)...)
+}
+
+// shape returns the flags for what decides a run besides scenario and seed.
+func shape(s Spec) []string {
+	var out []string
 	if s.Nodes != 0 {
-		fmt.Fprintf(&b, " --nodes %d", s.Nodes)
+		out = append(out, "--nodes", fmt.Sprint(s.Nodes))
 	}
 	if s.Profile != "" && s.Profile != fault.ProfileMix {
-		fmt.Fprintf(&b, " --profile %s", s.Profile)
+		out = append(out, "--profile", string(s.Profile))
 	}
 	if s.Strategy != sim.StrategyDrawn {
-		fmt.Fprintf(&b, " --strategy %s", s.Strategy)
+		out = append(out, "--strategy", s.Strategy.String())
 	}
 	if s.Horizon != 0 {
-		fmt.Fprintf(&b, " --for %v", s.Horizon)
+		out = append(out, "--for", s.Horizon.String())
 	}
 	for _, c := range s.Without {
-		fmt.Fprintf(&b, " --without %s", c)
+		out = append(out, "--without", string(c))
 	}
-	return b.String()
+	return out
 }
 
 const (
