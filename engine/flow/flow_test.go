@@ -173,6 +173,45 @@ func TestBackpressureReachesTheIntake(t *testing.T) {
 	}
 }
 
+// A detached reader that takes nothing stops its neighbours and then the writer,
+// as the manual says; nothing is dropped to go on.
+func TestDetachedReaderTakesPartInBackpressure(t *testing.T) {
+	w := newSim(t, 8)
+	away := true
+	got := map[string][]int64{}
+	w.behave = func(ctx context.Context, node primitives.World, emitter string, c *Carrier) {
+		for away && emitter == "away" {
+			_ = primitives.Sleep(ctx, node, time.Millisecond)
+		}
+		got[emitter] = append(got[emitter], values(c)...)
+		c.Acks.OK(node.Clock().Now())
+		c.Release()
+	}
+	w.run(func(ctx context.Context) {
+		w.install(decide.Revision{
+			Relays:    []decide.RelayPlan{relay("all", 4)},
+			Ingestors: []decide.IngestorPlan{ingestorPlan(to("all", immediate, nil))},
+			Emitters:  []decide.EmitterPlan{emitterPlan("near", true, "all"), emitterPlan("away", false, "all")},
+		})
+		var want []int64
+		for n := range int64(5) {
+			w.push(ctx, false, n)
+			want = append(want, n)
+			_ = primitives.Sleep(ctx, w.d.world, time.Millisecond)
+		}
+		if r, _ := w.d.DescribeRelay("all"); !slices.Equal(got["near"], want[:3]) || r.Buffered != 3 || r.Waiting != 0 {
+			t.Errorf("the neighbour has %v, the relay %+v", got["near"], r)
+		}
+		away = false
+		if err := w.stop(time.Minute); err != nil {
+			t.Error(err)
+		}
+		if !slices.Equal(got["near"], want) || !slices.Equal(got["away"], want) {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
 func TestDrainReportsWhatIsLeft(t *testing.T) {
 	w := newSim(t, 3)
 	w.behave = func(ctx context.Context, node primitives.World, _ string, c *Carrier) {
