@@ -14,17 +14,15 @@ import (
 )
 
 type campaignCommand struct {
-	Scenario  string        `default:"*" help:"Which scenarios, a shell pattern."`
+	many
 	Seeds     int           `xor:"size" help:"How many seeds of each scenario; 200 if --during is not given."`
 	During    time.Duration `xor:"size" help:"How long, in real time, for each scenario."`
-	First     uint64        `help:"The first seed."`
 	Workers   int           `help:"Worker processes; one for each processor by default."`
 	KeepGoing bool          `help:"Go on after the first failure of a scenario."`
 	NoShrink  bool          `help:"Do not shrink failures."`
 	Out       string        `type:"path" default:"plexus-sim-failures" help:"Where replay files and reports go."`
 	JSON      string        `name:"json" type:"path" help:"Write the summaries as JSON."`
 	Guard     bool          `help:"Check on every primitive call that the running task makes it."`
-	shape
 }
 
 const (
@@ -38,11 +36,7 @@ const (
 )
 
 func (k *campaignCommand) Run(c *console) error {
-	list, err := campaign.Match(scenarios(), k.Scenario)
-	if err != nil {
-		return err
-	}
-	worker, err := workerCommandLine()
+	list, worker, err := k.choose()
 	if err != nil {
 		return err
 	}
@@ -83,15 +77,6 @@ func worse(a, b int) int {
 		}
 	}
 	return max(a, b)
-}
-
-// workerCommandLine starts this program as a worker.
-func workerCommandLine() ([]string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	return []string{self, "worker"}, nil
 }
 
 // one runs the campaign of one scenario.

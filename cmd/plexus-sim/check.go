@@ -12,20 +12,14 @@ import (
 )
 
 type checkCommand struct {
-	Scenario string   `default:"*" help:"Which scenarios, a shell pattern."`
-	Seeds    int      `default:"50" help:"How many seeds of each."`
-	First    uint64   `help:"The first seed."`
-	Fresh    bool     `help:"Also in fresh processes with other GOMAXPROCS and GOGC."`
-	Arch     []string `help:"Also built for these architectures (386); needs the Go toolchain and the sources."`
-	shape
+	many
+	Seeds int      `default:"50" help:"How many seeds of each."`
+	Fresh bool     `help:"Also in fresh processes with other GOMAXPROCS and GOGC."`
+	Arch  []string `help:"Also built for these architectures (386); needs the Go toolchain and the sources."`
 }
 
 func (k *checkCommand) Run(c *console) error {
-	list, err := campaign.Match(scenarios(), k.Scenario)
-	if err != nil {
-		return err
-	}
-	worker, err := workerCommandLine()
+	list, worker, err := k.choose()
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func run(args []string, out, errOut io.Writer) int {
 		return exitClean
 	case errors.As(err, &s):
 		return int(s)
-	case errors.Is(err, campaign.ErrScenario), errors.Is(err, campaign.ErrReplayFile), errors.Is(err, errUsage):
+	case errors.Is(err, campaign.ErrScenario), errors.Is(err, campaign.ErrFlawed), errors.Is(err, campaign.ErrReplayFile), errors.Is(err, errUsage):
 		return fail(exitUsage, err)
 	}
 	return fail(exitHarness, err)

@@ -30,6 +30,10 @@ func TestUsage(t *testing.T) {
 	try(t, exitUsage, "run", "--scenario", "nope", "--seed", "1")
 	try(t, exitUsage, "run", "--scenario", "register")
 	try(t, exitUsage, "campaign", "--scenario", "nope*")
+	try(t, exitUsage, "campaign", "--scenario", "[")
+	if out := try(t, exitUsage, "check", "--scenario", "register-*"); !strings.Contains(out, "whole name") || !strings.Contains(out, "register-torn") {
+		t.Error(out)
+	}
 	try(t, exitClean, "--help")
 	if out := try(t, exitClean, "list"); !strings.Contains(out, "register-torn") || !strings.Contains(out, "power-loss") {
 		t.Error(out)

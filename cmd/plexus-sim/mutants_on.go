@@ -21,11 +21,10 @@ type mutantCommands struct {
 }
 
 type mutantsCommand struct {
-	Scenario string        `default:"*" help:"Which scenarios, a shell pattern."`
-	Seeds    int           `default:"2000" help:"How many seeds of each scenario to try for a defect."`
-	Budget   time.Duration `default:"25s" help:"Real time to spend on shrinking one failure."`
-	Out      string        `default:"plexus-sim-mutants" type:"path" help:"Where replay files go."`
-	shape
+	many
+	Seeds  int           `default:"2000" help:"How many seeds of each scenario to try for a defect."`
+	Budget time.Duration `default:"25s" help:"Real time to spend on shrinking one failure."`
+	Out    string        `default:"plexus-sim-mutants" type:"path" help:"Where replay files go."`
 }
 
 // catch is what became of one planted defect.
@@ -41,7 +40,7 @@ type catch struct {
 }
 
 func (m *mutantsCommand) Run(c *console) error {
-	list, err := campaign.Match(scenarios(), m.Scenario)
+	list, worker, err := m.choose()
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func (m *mutantsCommand) Run(c *console) error {
 	fmt.Fprintln(table, "defect\tfound by\tseed\tplan shrunk\tin\treplayed in a fresh process\twhat was seen")
 	missed := 0
 	for _, defect := range planted.Defects() {
-		found, err := m.hunt(string(defect), list)
+		found, err := m.hunt(string(defect), list, worker)
 		if err != nil {
 			return err
 		}
@@ -83,14 +82,10 @@ func (m *mutantsCommand) Run(c *console) error {
 
 // hunt runs seeds until one shows the defect. The lowest of a round of workers
 // counts only by chance, so the result says nothing but that it was found.
-func (m *mutantsCommand) hunt(defect string, list []campaign.Scenario) (catch, error) {
-	worker, err := workerCommandLine()
-	if err != nil {
-		return catch{}, err
-	}
+func (m *mutantsCommand) hunt(defect string, list []campaign.Scenario, worker []string) (catch, error) {
 	var found catch
 	for _, sc := range list {
-		job := m.job(sc.Name, 0, m.Seeds)
+		job := m.job(sc.Name, m.First, m.Seeds)
 		job.Planted, job.Twice = defect, 1
 		co := &campaign.Coordinator{Command: worker, Workers: runtime.NumCPU()}
 		var broken error

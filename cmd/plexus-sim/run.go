@@ -16,10 +16,16 @@ import (
 type listCommand struct{}
 
 func (listCommand) Run(c *console) error {
-	c.printf("Scenarios:\n")
-	for _, s := range scenarios() {
-		c.printf("  %-24s %s\n", s.Name, s.About)
+	list := func(title string, flawed bool) {
+		c.printf("%s:\n", title)
+		for _, s := range scenarios() {
+			if s.Flawed == flawed {
+				c.printf("  %-24s %s\n", s.Name, s.About)
+			}
+		}
 	}
+	list("Scenarios", false)
+	list("\nScenarios that must fail, which no pattern chooses", true)
 	c.printf("\nFault kinds (standard):\n")
 	for _, k := range fault.Standard() {
 		c.printf("  %s\n", k.Class)
@@ -30,6 +36,26 @@ func (listCommand) Run(c *console) error {
 	}
 	c.printf("\nProfiles: %v\nStrategies: random, sticky, pct, fifo; drawn from the seed by default\n", fault.Profiles())
 	return nil
+}
+
+// many are the flags of commands that run many seeds of many scenarios.
+type many struct {
+	Scenario string `default:"*" help:"Which scenarios, a shell pattern; one that must fail by its whole name only."`
+	First    uint64 `help:"The first seed."`
+	shape
+}
+
+// choose returns the scenarios, and the command line that starts a worker.
+func (m many) choose() ([]campaign.Scenario, []string, error) {
+	list, err := campaign.Match(scenarios(), m.Scenario)
+	if err != nil {
+		return nil, nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("find this program: %w", err)
+	}
+	return list, []string{self, "worker"}, nil
 }
 
 // shape are the flags that decide a run besides its seed.

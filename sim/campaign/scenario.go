@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"plexus/sim"
@@ -20,8 +21,8 @@ type Scenario struct {
 	Quiet   time.Duration // after everything healed; QuietDefault if zero
 	Nodes   int           // how many unless the spec says otherwise
 	Steps   uint64        // an estimate of scheduling points, for priority schedules
-	// Flawed marks scenarios that must fail: they prove the harness. Globs do not
-	// match them.
+	// Flawed marks scenarios that must fail: they prove the harness. A pattern does
+	// not choose them.
 	Flawed bool
 	Setup  func(*Run)
 }
@@ -112,21 +113,28 @@ func Find(all []Scenario, name string) (Scenario, error) {
 	return Scenario{}, fmt.Errorf("%w %q", ErrScenario, name)
 }
 
-// Match returns the scenarios a shell pattern names. Flawed ones are matched by
-// their whole name only.
+// Match returns the scenarios a shell pattern chooses. Flawed ones are chosen by
+// their whole name only; a pattern that fits no others is ErrFlawed.
 func Match(all []Scenario, pattern string) ([]Scenario, error) {
 	var out []Scenario
+	var flawed []string
 	for _, s := range all {
 		hit, err := path.Match(pattern, s.Name)
-		if err != nil {
-			return nil, fmt.Errorf("scenario pattern %q: %w", pattern, err)
-		}
-		if hit && (!s.Flawed || pattern == s.Name) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%w %q: %w", ErrScenario, pattern, err)
+		case !hit:
+		case s.Flawed && pattern != s.Name:
+			flawed = append(flawed, s.Name)
+		default:
 			out = append(out, s)
 		}
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%w %q", ErrScenario, pattern)
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case len(flawed) > 0:
+		return nil, fmt.Errorf("%w: %q fits %s", ErrFlawed, pattern, strings.Join(flawed, ", "))
 	}
-	return out, nil
+	return nil, fmt.Errorf("%w %q", ErrScenario, pattern)
 }
