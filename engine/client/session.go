@@ -203,7 +203,7 @@ func (s *Session) ExecuteAs(ctx context.Context, reference, text string) (*sessi
 var ErrTransactionLost = errors.New("the session was lost with its open transaction; nothing of it was applied")
 
 // recover opens the session again. What was queued in the old one is gone, so
-// only a COMMIT may go on: its reference tells whether it had been applied.
+// only a request that ends in COMMIT may go on: its reference tells whether it had been applied.
 func (s *Session) recover(ctx context.Context, text string) error {
 	lost := s.inTx
 	if err := s.reopen(ctx); err != nil {
@@ -213,11 +213,11 @@ func (s *Session) recover(ctx context.Context, text string) error {
 	if !lost {
 		return nil
 	}
-	statement, err := parse.Statement(text)
-	if err != nil {
+	statements, err := parse.Statements(text)
+	if err != nil || len(statements) == 0 {
 		return ErrTransactionLost
 	}
-	if _, commit := statement.(*ast.Commit); !commit {
+	if _, commit := statements[len(statements)-1].(*ast.Commit); !commit {
 		return ErrTransactionLost
 	}
 	return nil

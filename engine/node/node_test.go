@@ -255,6 +255,88 @@ func TestReferencesApplyOnce(t *testing.T) {
 	})
 }
 
+// A reference is bound to one command: a request cannot hold a second one behind
+// COMMIT, and a COMMIT is known again in a later session, as it was spelled.
+func TestOneReferenceIsOneCommand(t *testing.T) {
+	m := newMachine(t, 7)
+	m.boot()
+	reference := ""
+	m.as(func(ctx context.Context, s *client.Session) {
+		m.refused(ctx, s, "BEGIN; CREATE SCHEMA a (x U8); COMMIT; CREATE DOMAIN late", "tx.required")
+		m.refused(ctx, s, "BEGIN; REVERT; CREATE DOMAIN late", "tx.required")
+		m.refused(ctx, s, "SHOW CREATE SCHEMA a", "ref.missing")
+		m.refused(ctx, s, "USE late", "domain.missing")
+
+		w := m.sim.Driver().World()
+		reference = primitives.NewUUIDv7(w.Entropy(), w.Clock().Wall()).String()
+		m.must(ctx, s, "BEGIN")
+		m.must(ctx, s, "CREATE SCHEMA a (x U8)")
+		if reply, err := s.ExecuteAs(ctx, reference, "commit;"); err != nil || reply.GetDisposition() != sessionpb.Disposition_COMPLETED {
+			t.Errorf("%v %v", reply, err)
+		}
+	})
+	m.as(func(ctx context.Context, s *client.Session) {
+		for _, again := range []struct {
+			text string
+			want sessionpb.Disposition
+		}{{"commit;", sessionpb.Disposition_COMPLETED}, {"COMMIT", sessionpb.Disposition_REFERENCE_CONFLICT}} {
+			if reply, err := s.ExecuteAs(ctx, reference, again.text); err != nil || reply.GetDisposition() != again.want {
+				t.Errorf("%s: %v %v", again.text, reply, err)
+			}
+		}
+	})
+}
+
+// Whoever repeats a reference while its command is under way is held to what it
+// is bound to, too.
+func TestReferencesConflictWhileTheyApply(t *testing.T) {
+	for seed := range uint64(20) {
+		m := newMachine(t, seed)
+		m.boot()
+		w := m.sim.Driver().World()
+		var replies []*sessionpb.ExecuteReply
+		reference := ""
+		m.as(func(ctx context.Context, s *client.Session) {
+			m.must(ctx, s, pipeline)
+			reference = primitives.NewUUIDv7(w.Entropy(), w.Clock().Wall()).String()
+		})
+		tasks := 0
+		for _, text := range []string{"DROP JUNCTION pick", "DROP INGESTOR feed"} {
+			m.sim.Go("client", func() {
+				defer func() { tasks++ }()
+				transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), "default", "correct horse")
+				s, err := client.Open(context.Background(), w, client.Options{Transport: transport, Domain: "default"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				reply, err := s.ExecuteAs(context.Background(), reference, text)
+				if err != nil {
+					t.Error(err)
+				}
+				replies = append(replies, reply)
+				_ = s.Close(context.Background())
+			})
+		}
+		if err := m.sim.RunUntil(func() bool { return tasks == 2 }, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		completed := 0
+		for _, reply := range replies {
+			switch reply.GetDisposition() {
+			case sessionpb.Disposition_COMPLETED:
+				completed++
+			case sessionpb.Disposition_REFERENCE_CONFLICT:
+			default:
+				t.Errorf("seed %d: %v", seed, reply)
+			}
+		}
+		if completed != 1 {
+			t.Errorf("seed %d: %d of 2 commands with one reference completed", seed, completed)
+		}
+	}
+}
+
 func TestWrongPasswordIsRefused(t *testing.T) {
 	m := newMachine(t, 4)
 	m.boot()

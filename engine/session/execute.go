@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -55,9 +56,6 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 			return nil, refusal(client.InvalidArgument, "execution_reference: %v", err)
 		}
 	}
-	if reply := x.last.again(q); reply != nil {
-		return reply, nil
-	}
 	reply, err := q.run(ctx)
 	if err != nil {
 		return nil, err
@@ -68,22 +66,38 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 		return nil, refusal(client.ReplyTooLarge, "the reply exceeds %d bytes", replyBytesMax)
 	}
 	if reply.GetDisposition() != sessionpb.Disposition_UNKNOWN {
-		x.last = answered{reference: q.reference, text: q.text, domain: q.domain, reply: reply}
+		x.last = answered{reference: q.reference, binding: q.binding(), reply: reply}
 	}
 	return reply, nil
+}
+
+// binding is what an execution reference stands for.
+type binding struct{ owner, domain, digest string }
+
+// differs says which part of another binding is not the same, "" for none.
+func (b binding) differs(o binding) string {
+	switch {
+	case b.owner != o.owner:
+		return "owner"
+	case b.domain != o.domain:
+		return "domain"
+	case b.digest != o.digest:
+		return "content"
+	}
+	return ""
 }
 
 // answered is the last request of a session. A client that lost the reply repeats
 // it; what a session holds, such as a queued statement, has no other record of its
 // reference.
 type answered struct {
-	reference    primitives.UUID
-	text, domain string
-	reply        *sessionpb.ExecuteReply
+	reference primitives.UUID
+	binding
+	reply *sessionpb.ExecuteReply
 }
 
 func (a *answered) again(q *request) *sessionpb.ExecuteReply {
-	if q.reference == (primitives.UUID{}) || a.reference != q.reference || a.text != q.text || a.domain != q.domain {
+	if q.reference == (primitives.UUID{}) || a.reference != q.reference || a.differs(q.binding()) != "" {
 		return nil
 	}
 	reply := proto.Clone(a.reply).(*sessionpb.ExecuteReply)
@@ -99,7 +113,10 @@ type request struct {
 	reference primitives.UUID
 	text      string
 	domain    string // selected
+	digest    string // of the whole request
 }
+
+func (q *request) binding() binding { return binding{q.user.Name, q.domain, q.digest} }
 
 func (q *request) state() *catalog.State { return q.service.deps.Group.State() }
 
@@ -110,11 +127,15 @@ func (q *request) run(ctx context.Context) (*sessionpb.ExecuteReply, error) {
 	if err != nil {
 		return q.failed(diagnostics(err)), nil
 	}
-	if len(statements) > 1 && q.session.tx == nil && !isBegin(statements[0]) {
-		return q.failed(ast.Diagnostics{ast.Errorf(ast.CodeTxRequired, statements[1].Place(), "several statements need BEGIN … COMMIT")}), nil
+	q.digest = digestOf(q.text, statements)
+	if reply := q.session.last.again(q); reply != nil {
+		return reply, nil
 	}
-	if reply, err := q.repeated(ctx, statements); reply != nil || err != nil {
+	if reply, err := q.repeated(ctx); reply != nil || err != nil {
 		return reply, err
+	}
+	if outside := q.outside(statements); outside != nil {
+		return q.fail(ast.CodeTxRequired, outside, "several statements need BEGIN … COMMIT"), nil
 	}
 	total := &sessionpb.ExecuteReply{Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_COMPLETED}
 	var documents []document.Value
@@ -137,6 +158,23 @@ func (q *request) run(ctx context.Context) (*sessionpb.ExecuteReply, error) {
 	}
 	total.Document = document.List(documents...)
 	return total, nil
+}
+
+// outside returns a statement that does not stand in the transaction of a request
+// of several, nil where all do. Nothing may follow the end of a transaction: the
+// request has one reference, and that is the reference of what COMMIT does.
+func (q *request) outside(statements []ast.Statement) ast.Statement {
+	for i := 1; i < len(statements); i++ {
+		switch before := statements[i-1].(type) {
+		case *ast.Commit, *ast.Revert:
+			return statements[i]
+		default:
+			if i == 1 && q.session.tx == nil && !isBegin(before) {
+				return statements[i]
+			}
+		}
+	}
+	return nil
 }
 
 func (s *Service) count(statement ast.Statement, d sessionpb.Disposition) {
@@ -165,37 +203,47 @@ func (q *request) one(ctx context.Context, statement ast.Statement) (*sessionpb.
 		if reply != nil || err != nil {
 			return reply, err
 		}
-		return q.commit(ctx, digest(statement), plan)
+		return q.commit(ctx, plan)
 	}
 }
 
-// digest identifies what a statement asks for. Passwords are left out: a plain
-// hash of one would be an invitation.
-func digest(statement ast.Statement) string {
-	sum := sha256.Sum256([]byte(canonical(statement)))
+// digestOf identifies what a request asks for: its persistent statement, however it
+// is spelled, or else its exact text. Passwords are left out: a plain hash of one
+// would be an invitation.
+func digestOf(text string, statements []ast.Statement) string {
+	if len(statements) == 1 {
+		text = cmp.Or(canonical(statements[0]), text)
+	}
+	sum := sha256.Sum256([]byte(text))
 	return string(sum[:])
 }
 
 // repeated answers a request whose reference is known already, or joins the
 // command that is under way. Reads and queued statements carry none.
-func (q *request) repeated(ctx context.Context, statements []ast.Statement) (*sessionpb.ExecuteReply, error) {
+func (q *request) repeated(ctx context.Context) (*sessionpb.ExecuteReply, error) {
 	if q.reference == (primitives.UUID{}) {
 		return nil, nil
 	}
 	s := q.service
-	if known, ok := q.state().Execution(q.reference); ok {
-		return q.recovered(known, statements), nil
-	}
 	if err := s.lock.Lock(ctx); err != nil {
 		return nil, err
 	}
 	under := s.applying[q.reference]
 	s.lock.Unlock()
-	if under == nil {
-		return nil, nil
+	if under != nil {
+		return q.join(ctx, under)
 	}
-	if under.owner != q.user.Name {
-		return conflict("owner"), nil
+	// Looked up last: a command is in the history before it stops applying.
+	if known, ok := q.state().Execution(q.reference); ok {
+		return q.binding().recovered(known), nil
+	}
+	return nil, nil
+}
+
+// join waits for a command that has the reference of this request.
+func (q *request) join(ctx context.Context, under *applying) (*sessionpb.ExecuteReply, error) {
+	if what := q.binding().differs(under.binding); what != "" {
+		return conflict(what), nil
 	}
 	if err := under.done.Wait(ctx); err != nil {
 		return nil, err
@@ -210,26 +258,12 @@ func conflict(what string) *sessionpb.ExecuteReply {
 	}
 }
 
-func (q *request) recovered(known *catalog.Execution, statements []ast.Statement) *sessionpb.ExecuteReply {
-	switch {
-	case known.Owner != q.user.Name:
-		return conflict("owner")
-	case known.Domain != q.domain:
-		return conflict("domain")
-	case known.Digest != digestOf(q.text, statements):
-		return conflict("content")
+// recovered is the retained outcome of the reference, for whom it is bound to.
+func (b binding) recovered(known *catalog.Execution) *sessionpb.ExecuteReply {
+	if what := b.differs(binding{known.Owner, known.Domain, known.Digest}); what != "" {
+		return conflict(what)
 	}
 	return recovered(known)
-}
-
-// digestOf is the digest of a whole request: of its statement, or of the exact
-// text of a transaction.
-func digestOf(text string, statements []ast.Statement) string {
-	if len(statements) == 1 {
-		return digest(statements[0])
-	}
-	sum := sha256.Sum256([]byte(text))
-	return string(sum[:])
 }
 
 // recovered is the retained outcome of a reference.
@@ -274,7 +308,7 @@ func (p *planned) reply() *sessionpb.ExecuteReply {
 
 // commit runs a plan as a command under the request's reference. The command goes
 // on when the caller gives up waiting.
-func (q *request) commit(ctx context.Context, digest string, plan planner) (*sessionpb.ExecuteReply, error) {
+func (q *request) commit(ctx context.Context, plan planner) (*sessionpb.ExecuteReply, error) {
 	if q.reference == (primitives.UUID{}) {
 		return nil, refusal(client.InvalidArgument, "execution_reference: a persistent statement needs one")
 	}
@@ -282,13 +316,17 @@ func (q *request) commit(ctx context.Context, digest string, plan planner) (*ses
 		return reply, nil
 	}
 	s := q.service
-	under := &applying{owner: q.user.Name, done: primitives.NewEvent(s.world)}
+	under := &applying{binding: q.binding(), done: primitives.NewEvent(s.world)}
 	if err := s.lock.Lock(ctx); err != nil {
 		return nil, err
 	}
+	if other := s.applying[q.reference]; other != nil {
+		s.lock.Unlock()
+		return q.join(ctx, other)
+	}
 	s.applying[q.reference] = under
 	s.lock.Unlock()
-	command := &command{service: s, reference: q.reference, owner: q.user.Name, domain: q.domain, digest: digest, plan: plan}
+	command := &command{service: s, reference: q.reference, binding: under.binding, plan: plan}
 	s.commands.Go("command", func(ctx context.Context) error {
 		under.reply, under.err = command.run(ctx)
 		under.done.Set()
@@ -331,10 +369,8 @@ func (q *request) admissible() *sessionpb.ExecuteReply {
 type command struct {
 	service   *Service
 	reference primitives.UUID
-	owner     string
-	domain    string
-	digest    string
-	plan      planner
+	binding
+	plan planner
 }
 
 // run plans, commits and waits until the effect is usable, again from the new
@@ -391,7 +427,7 @@ func (c *command) propose(ctx context.Context, p *planned) (reply *sessionpb.Exe
 	case err != nil:
 		return nil, false, refusal(client.Unavailable, "%v", err)
 	case result.Known != nil:
-		return recovered(result.Known), false, nil
+		return c.recovered(result.Known), false, nil
 	case result.Refused != nil && result.Refused.Code == catalog.Conflict && result.Refused.Step == 0:
 		return nil, true, nil
 	}

@@ -77,7 +77,7 @@ func (q *request) selected(at ast.Statement) (*catalog.Domain, ast.Diagnostics) 
 	return d, nil
 }
 
-// find returns a model of the selected domain.
+// model returns a model of the selected domain.
 func (q *request) model(at ast.Statement, kind vocab.EntityKind, name ast.Name) (*catalog.Model, ast.Diagnostics) {
 	d, found := q.selected(at)
 	if len(found) > 0 {

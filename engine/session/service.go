@@ -58,7 +58,7 @@ type Service struct {
 
 // applying is a command under way; who repeats its reference joins it.
 type applying struct {
-	owner string
+	binding
 	done  *primitives.Event
 	reply *sessionpb.ExecuteReply
 	err   error

@@ -16,7 +16,7 @@ import (
 )
 
 // canonical is the text a digest covers: the same for every spelling of the same
-// statement.
+// persistent statement, "" for other statements.
 func canonical(statement ast.Statement) string {
 	switch x := statement.(type) {
 	case ast.Declaration:
@@ -32,8 +32,10 @@ func canonical(statement ast.Statement) string {
 		return head(x) + " " + x.Name.Text
 	case *ast.Start:
 		return fmt.Sprintf("START %t", x.AtNow)
+	case *ast.Stop:
+		return "STOP"
 	}
-	return head(statement)
+	return ""
 }
 
 // planner checks what can be checked of a statement by itself and returns how to
@@ -67,11 +69,8 @@ func (q *request) planner(ctx context.Context, statement ast.Statement) (planner
 
 // needDomain refuses statements that need a selected, existing domain.
 func (q *request) needDomain(statement ast.Statement) *sessionpb.ExecuteReply {
-	if q.domain == "" {
-		return q.fail(codeDomainMissing, statement, "no domain is selected; run USE <domain>")
-	}
-	if _, ok := q.state().Domain(q.domain); !ok {
-		return q.fail(codeDomainMissing, statement, "domain '%s' does not exist", q.domain)
+	if _, found := q.selected(statement); len(found) > 0 {
+		return q.failed(found)
 	}
 	return nil
 }

@@ -107,7 +107,6 @@ func (q *request) queue(statement ast.Statement, class ast.Class) *sessionpb.Exe
 // commitTransaction applies the queue as one command. A queue that is not
 // complete stays open; everything else ends it.
 func (q *request) commitTransaction(ctx context.Context, tx *transaction) (*sessionpb.ExecuteReply, error) {
-	digest := digestOf(q.text, []ast.Statement{&ast.Commit{}, &ast.Commit{}})
 	plan := q.planSteps(tx.statements)
 	if _, failed := plan(q.state()); failed != nil {
 		return failed, nil
@@ -116,7 +115,7 @@ func (q *request) commitTransaction(ctx context.Context, tx *transaction) (*sess
 		q.session.tx = nil
 		return completed(&ast.Commit{}, line("transaction committed: nothing was queued")), nil
 	}
-	reply, err := q.commit(ctx, digest, plan)
+	reply, err := q.commit(ctx, plan)
 	// A call that was not taken leaves the queue as it is.
 	if err == nil || ctx.Err() != nil {
 		q.session.tx = nil
