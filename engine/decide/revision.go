@@ -27,8 +27,22 @@ type Revision struct {
 	Endpoints []EndpointPlan // by name
 }
 
+// Nobody is the Owner of an operator that no node executes: the schedule left it
+// unassigned. It is no valid node id.
+const Nobody = "?"
+
+// Placement says where an operator executes.
+type Placement struct {
+	// Owner is the node that executes it; "" is whoever holds the plan, as on a
+	// node that is alone; Nobody is no node.
+	Owner string
+	// Everywhere says that every node executes it: listeners.
+	Everywhere bool
+}
+
 // RelayPlan is a bounded buffer with one owner and any number of consumers.
 type RelayPlan struct {
+	Placement
 	Name            string
 	Schema          *vocab.Schema
 	CapacityBatches int
@@ -36,6 +50,7 @@ type RelayPlan struct {
 
 // IngestorPlan is one source with its routes.
 type IngestorPlan struct {
+	Placement
 	Name   string
 	Source SourcePlan
 	Codec  CodecPlan
@@ -150,6 +165,7 @@ type CollectPlan struct {
 
 // JunctionPlan reads relays and writes routes.
 type JunctionPlan struct {
+	Placement
 	Name     string
 	Attached bool
 	Inputs   []InputPlan
@@ -160,6 +176,7 @@ type JunctionPlan struct {
 
 // EmitterPlan writes relays to a sink.
 type EmitterPlan struct {
+	Placement
 	Name     string
 	Attached bool
 	Inputs   []InputPlan
