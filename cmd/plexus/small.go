@@ -7,22 +7,6 @@ import (
 	"strings"
 )
 
-type statusCommand struct{}
-
-const showStatus = "SHOW CLUSTER STATUS"
-
-func (c *statusCommand) run(ctx context.Context, p *program) int {
-	session, err := p.connect(ctx, nil)
-	if err != nil {
-		return p.statusOf(ctx, err)
-	}
-	status := p.execute(ctx, session, part{text: showStatus}, showStatus)
-	if err := session.Close(ctx); err != nil && status == statusDone {
-		return p.statusOf(ctx, err)
-	}
-	return status
-}
-
 type versionCommand struct{}
 
 func (c *versionCommand) run(_ context.Context, p *program) int {
