@@ -35,8 +35,9 @@ type Cursors struct {
 
 // newest is what is known of the slots of a key.
 type newest struct {
-	number uint64
-	both   bool // both slots exist
+	number uint64 // 0: no slot exists
+	slot   int    // holds it durably; the next save overwrites the other one
+	both   bool   // both slots exist
 }
 
 // NewCursors returns the store in a data directory.
@@ -72,7 +73,7 @@ func (c *Cursors) Load(ctx context.Context, key Key) (contract.State, bool, erro
 		if err := c.refresh(key, newer); err != nil {
 			return contract.State{}, false, err
 		}
-		return newer.state, true, c.remember(ctx, key, newest{newer.number, older.present})
+		return newer.state, true, c.remember(ctx, key, newest{newer.number, newer.index, older.present})
 	case slots[1].present:
 		// The first save writes slot 0, then slot 1: it had finished slot 0.
 		return contract.State{}, false, &DamageError{File: c.path(key, 0)}
@@ -86,17 +87,20 @@ func (c *Cursors) Save(ctx context.Context, key Key, s contract.State) error {
 	if err != nil {
 		return err
 	}
-	number := last.number + 1
-	encoded := encodeSlot(number, s)
-	if last.both {
-		err = c.write(key, int(number%2), encoded)
-	} else {
+	next := newest{number: last.number + 1, slot: 1 - last.slot, both: true}
+	encoded := encodeSlot(next.number, s)
+	if last.number == 0 {
 		err = c.first(key, encoded)
+	} else {
+		err = c.create(c.path(key, next.slot), encoded)
+		if err == nil && !last.both {
+			err = c.world.Files().SyncDir(c.directory(key))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("save state of ingestor '%s' in domain '%s': %w", key.Ingestor, key.Domain, err)
 	}
-	return c.remember(ctx, key, newest{number, true})
+	return c.remember(ctx, key, next)
 }
 
 // Delete forgets a key.
@@ -210,13 +214,19 @@ func (c *Cursors) first(key Key, encoded []byte) error {
 		return err
 	}
 	for i := range 2 {
-		if err := c.write(key, i, encoded); err != nil {
+		if err := c.create(c.path(key, i), encoded); err != nil {
 			return err
 		}
 		if err := files.SyncDir(c.directory(key)); err != nil {
 			return err
 		}
 	}
+	return c.rooted()
+}
+
+// rooted makes the directories above a domain's durable.
+func (c *Cursors) rooted() error {
+	files := c.world.Files()
 	return errors.Join(files.SyncDir(c.dataDir+"/"+directory), files.SyncDir(c.dataDir))
 }
 
@@ -225,14 +235,15 @@ const directory = "state"
 
 // refresh moves what was read to a new file. After a failed synchronisation the
 // machine's cache shows bytes that never reached the medium; the next save
-// overwrites the other slot and must be able to rely on this one.
+// overwrites the other slot and must be able to rely on this one. What is read
+// may be of a first save that failed before it had made the directories durable.
 func (c *Cursors) refresh(key Key, s slot) error {
 	files := c.world.Files()
 	fresh := c.path(key, freshSlot)
 	if err := c.create(fresh, encodeSlot(s.number, s.state)); err != nil {
 		return fmt.Errorf("refresh state: %w", err)
 	}
-	if err := errors.Join(files.Rename(fresh, c.path(key, s.index)), files.SyncDir(c.directory(key))); err != nil {
+	if err := errors.Join(files.Rename(fresh, c.path(key, s.index)), files.SyncDir(c.directory(key)), c.rooted()); err != nil {
 		return fmt.Errorf("refresh state: %w", err)
 	}
 	return nil
@@ -246,8 +257,6 @@ func (c *Cursors) directory(key Key) string { return c.dataDir + "/" + directory
 func (c *Cursors) path(key Key, i int) string {
 	return c.directory(key) + "/" + key.Ingestor + "-" + strconv.Itoa(key.Instance) + "." + strconv.Itoa(i)
 }
-
-func (c *Cursors) write(key Key, i int, b []byte) error { return c.create(c.path(key, i), b) }
 
 // create makes a file with durable content; its name may not be durable yet.
 func (c *Cursors) create(path string, b []byte) error {

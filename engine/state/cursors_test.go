@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,64 @@ func crashOnce(t *testing.T, seed uint64) {
 		}
 		if n := number(got); found != (n > 0) || n < confirmed || n > begun {
 			t.Errorf("seed %d: loaded %d, confirmed %d, begun %d", seed, n, confirmed, begun)
+		}
+	}, time.Minute)
+	if err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+	}
+}
+
+// A first save that was killed, or whose second slot was not synchronised, leaves
+// one slot to rely on; the save after a restart must not overwrite that one (S2).
+func TestCursorsRelyOnTheSlotTheyRefreshed(t *testing.T) {
+	for seed := range uint64(60) {
+		relyOnce(t, seed, func(s *sim.Simulation, h *sim.Host, ended *bool) error {
+			h.Disk().FailSyncs(1)
+			return s.RunUntil(func() bool { return *ended }, time.Minute)
+		})
+		relyOnce(t, seed, func(s *sim.Simulation, _ *sim.Host, _ *bool) error {
+			return s.Run(time.Duration(seed) * 10 * time.Microsecond)
+		})
+	}
+}
+
+func relyOnce(t *testing.T, seed uint64, end func(*sim.Simulation, *sim.Host, *bool) error) {
+	s := sim.New(sim.Options{Seed: seed})
+	defer s.Close()
+	h := s.Host("node-1")
+	ended, found := false, false
+	h.Start("first save", func(ctx context.Context, w primitives.World) {
+		if err := errors.Join(w.Files().MkdirAll("data"), w.Files().SyncDir(".")); err != nil {
+			t.Error(err)
+		}
+		_ = NewCursors(w, "data").Save(ctx, testKey, testState(1))
+		ended = true
+	})
+	// A slot is there, and its synchronisation has not ended.
+	slot := fmt.Sprintf("/data/state/d/i-0.%d", seed%2)
+	err := s.RunUntil(func() bool { return slices.Contains(h.Disk().Names(), slot) }, time.Minute)
+	if err = errors.Join(err, end(s, h, &ended)); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	h.Kill()
+	begun := false
+	h.Start("second save", func(ctx context.Context, w primitives.World) {
+		c := NewCursors(w, "data")
+		var err error
+		if _, found, err = c.Load(ctx, testKey); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		begun = true
+		_ = c.Save(ctx, testKey, testState(2))
+	})
+	if err := s.RunUntil(func() bool { return begun }, time.Minute); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	_ = s.Run(time.Duration(seed%10) * 50 * time.Microsecond)
+	h.Crash()
+	err = s.Do("check", func() {
+		if _, still, err := NewCursors(h.World(), "data").Load(context.Background(), testKey); err != nil || found && !still {
+			t.Errorf("seed %d: after the crash: %t %v", seed, still, err)
 		}
 	}, time.Minute)
 	if err != nil {
