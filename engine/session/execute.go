@@ -185,6 +185,10 @@ func (s *Service) count(statement ast.Statement, d sessionpb.Disposition) {
 
 // one runs one statement.
 func (q *request) one(ctx context.Context, statement ast.Statement) (*sessionpb.ExecuteReply, error) {
+	switch statement.(type) {
+	case *ast.AlterDomain, *ast.AlterPlacement, *ast.NodeControl, *ast.Relocate:
+		return q.fail(ast.CodeUnavailable, statement, "not available yet: %s", head(statement)), nil
+	}
 	switch class := ast.ClassOf(statement); class {
 	case ast.ReadOnly, ast.ClientLocal:
 		if q.session.tx != nil {

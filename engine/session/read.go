@@ -116,6 +116,8 @@ func (q *request) show(x *ast.Show) (document.Value, ast.Diagnostics) {
 		return document.List(items...), nil
 	case ast.ListClusterStatus:
 		return q.clusterStatus(), nil
+	case ast.ListPlacements, ast.ListTransactions:
+		return nil, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, x.Span, "not available yet: %s", head(x))}
 	}
 	d, found := q.selected(x)
 	if len(found) > 0 {

@@ -93,6 +93,18 @@ func head(statement ast.Statement) string {
 		return "CREATE USER"
 	case *ast.AlterUser:
 		return "ALTER USER"
+	case *ast.AlterDomain:
+		return "ALTER DOMAIN"
+	case *ast.AlterPlacement:
+		return "ALTER PLACEMENT"
+	case *ast.NodeControl:
+		return x.Verb.String() + " NODE"
+	case *ast.Relocate:
+		return "RELOCATE"
+	case *ast.DescribeRelocation:
+		return "DESCRIBE RELOCATION"
+	case *ast.DescribeTransaction:
+		return "DESCRIBE TRANSACTION"
 	case *ast.Drop:
 		return "DROP " + x.Kind.String()
 	case *ast.Start:

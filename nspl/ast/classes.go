@@ -22,16 +22,16 @@ func (c Class) Queueable() bool { return c == ModelMutation || c == DomainLifecy
 // ClassOf returns the class of a statement.
 func ClassOf(s Statement) Class {
 	switch s := s.(type) {
-	case *CreateDomain, *CreateUser, *AlterUser:
+	case *CreateDomain, *CreateUser, *AlterUser, *NodeControl, *Relocate:
 		return ClusterAdmin
 	case *Drop:
 		if s.Kind == vocab.EntityDomain || s.Kind == vocab.EntityUser {
 			return ClusterAdmin
 		}
 		return ModelMutation
-	case *Start, *Stop:
+	case *Start, *Stop, *AlterDomain:
 		return DomainLifecycle
-	case *ShowCreate, *Show, *Describe:
+	case *ShowCreate, *Show, *Describe, *DescribeTransaction, *DescribeRelocation:
 		return ReadOnly
 	case *CreateSubscription, *DeleteSubscription:
 		return SessionLocal
@@ -42,4 +42,16 @@ func ClassOf(s Statement) Class {
 	default:
 		return ModelMutation
 	}
+}
+
+// BesideTransaction reports whether the statement runs while a transaction is
+// open, without becoming part of it.
+func BesideTransaction(s Statement) bool {
+	switch s := s.(type) {
+	case *DescribeTransaction:
+		return true
+	case *Show:
+		return s.What == ListTransactions
+	}
+	return false
 }

@@ -29,6 +29,7 @@ func (*CreateRelay) Declares() vocab.EntityKind      { return vocab.EntityRelay 
 func (*CreateClient) Declares() vocab.EntityKind     { return vocab.EntityClient }
 func (*CreateVHost) Declares() vocab.EntityKind      { return vocab.EntityVHost }
 func (*CreateEndpoint) Declares() vocab.EntityKind   { return vocab.EntityEndpoint }
+func (*CreatePlacement) Declares() vocab.EntityKind  { return vocab.EntityPlacement }
 func (*CreateIngestor) Declares() vocab.EntityKind   { return vocab.EntityIngestor }
 func (*CreateJunction) Declares() vocab.EntityKind   { return vocab.EntityJunction }
 func (*CreateEmitter) Declares() vocab.EntityKind    { return vocab.EntityEmitter }

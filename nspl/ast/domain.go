@@ -1,9 +1,17 @@
 package ast
 
-// CreateDomain is CREATE DOMAIN. Pace is nil for an unpaced one.
+// CreateDomain is CREATE DOMAIN. Pace is nil for an unpaced one; without PLACEMENT
+// the policy is NEUTRAL.
 type CreateDomain struct {
 	Create
-	Pace *Pace
+	Pace      *Pace
+	Placement Policy
+}
+
+// AlterDomain is ALTER DOMAIN SET PLACEMENT, for the selected domain.
+type AlterDomain struct {
+	Head
+	Placement Policy
 }
 
 // Pace is WITH PERIOD … SKEW ….

@@ -27,9 +27,11 @@ const (
 	ListIngestors Listing = iota
 	ListClusterStatus
 	ListUsers
+	ListPlacements
+	ListTransactions
 )
 
-var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS"}
+var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS", "PLACEMENTS", "TRANSACTIONS"}
 
 // String returns the words after SHOW.
 func (l Listing) String() string { return listingNames[l] }

@@ -4,7 +4,8 @@
 //
 //	M1  An entity that [Lower] returned without diagnostics can be rendered.
 //	M2  parse(render(m)) lowers to a model equal to m, see nspl/render.
-//	M3  [Entity.Refs] lists everything the entity refers to, in written order.
+//	M3  [Entity.Refs] lists everything the entity refers to, in written order; only
+//	    the members of a [Placement], which have no kind of their own, stand apart.
 //
 // What needs other entities is checked by the catalog against the whole candidate
 // graph; what needs types by nspl/typed. Models keep the parsed expressions and

@@ -7,8 +7,12 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// Domain is an unpaced domain.
-type Domain struct{ Name string }
+// Domain is an unpaced domain. Placement is the policy of directly connected
+// runtime nodes that no rule claims.
+type Domain struct {
+	Name      string
+	Placement vocab.PlacementPolicy
+}
 
 // Kind returns the kind.
 func (*Domain) Kind() vocab.EntityKind { return vocab.EntityDomain }
@@ -27,5 +31,5 @@ func lowerDomain(c *checker, d *ast.CreateDomain) *Domain {
 	if strings.Contains(d.Name.Text, ".") {
 		c.invalid(d.Name.Span, "invalid domain name '%s': '.' is not allowed", d.Name.Text)
 	}
-	return &Domain{Name: d.Name.Text}
+	return &Domain{Name: d.Name.Text, Placement: d.Placement.PlacementPolicy}
 }

@@ -18,6 +18,10 @@ const (
 	// batchMessagesMax is the largest payload of several records.
 	batchMessagesMax = 65_536
 
+	// placementSideMax bounds a side of a placement: every pair of its sides is a
+	// corridor to look at.
+	placementSideMax = 256
+
 	// ackTimeoutMin leaves room for one flush and one round trip.
 	ackTimeoutMin = time.Second
 	// cursorAckTimeoutMax is the window in which a cursor source's staged work

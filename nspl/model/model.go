@@ -45,6 +45,8 @@ func Lower(d ast.Declaration) (Entity, ast.Diagnostics) {
 		e = lowerVHost(c, d)
 	case *ast.CreateEndpoint:
 		e = lowerEndpoint(c, d)
+	case *ast.CreatePlacement:
+		e = lowerPlacement(c, d)
 	case *ast.CreateIngestor:
 		e = lowerIngestor(c, d)
 	case *ast.CreateJunction:

@@ -5,11 +5,34 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// DESCRIBE DOMAIN | DESCRIBE kind name, each with FORMAT
+// DESCRIBE DOMAIN | DESCRIBE kind name | DESCRIBE TRANSACTION string? (OPERATION
+// uint)? | DESCRIBE RELOCATION relocation, each with FORMAT
 func (p *parser) describe() ast.Statement {
+	switch {
+	case p.accept("TRANSACTION"):
+		return p.describeTransaction()
+	case p.accept("RELOCATION"):
+		return &ast.DescribeRelocation{Relocation: p.relocation(), Format: p.format()}
+	}
 	d := &ast.Describe{Kind: p.entityKind(describeKinds)}
 	if d.Kind != vocab.EntityDomain {
 		d.Name = p.name()
+	}
+	d.Format = p.format()
+	return d
+}
+
+func (p *parser) describeTransaction() ast.Statement {
+	d := &ast.DescribeTransaction{}
+	if p.kind() == tokenString {
+		id := p.string()
+		d.ID = &id
+	} else {
+		p.want(p.at, "string")
+	}
+	if p.accept("OPERATION") {
+		n := p.uint()
+		d.Operation = &n
 	}
 	d.Format = p.format()
 	return d

@@ -46,6 +46,7 @@ func FuzzStatement(f *testing.F) {
 		}
 		for _, s := range all {
 			checkSpans(t, text, reflect.ValueOf(s))
+			checkRendered(t, s)
 			d, ok := s.(ast.Declaration)
 			if !ok {
 				continue
@@ -64,6 +65,18 @@ func FuzzStatement(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkRendered is R3.
+func checkRendered(t *testing.T, s ast.Statement) {
+	canonical := render.Statement(s)
+	if canonical == "" {
+		return
+	}
+	again, err := parse.Statement(canonical)
+	if err != nil || !ast.Equal(s, again) {
+		t.Fatalf("%q reads back differently (%v)", canonical, err)
+	}
 }
 
 // FuzzExpression is P1 to P3, and R1 for every expression.

@@ -13,8 +13,8 @@ import (
 )
 
 // TestGolden parses, lowers and renders. A declaration prints its canonical form,
-// which must parse back to the same model; other statements print their tree's
-// own rendering in statementText.
+// which must parse back to the same model; other statements print their canonical
+// form where they have one, or else their tree.
 func TestGolden(t *testing.T) {
 	goldentest.Run(t, "testdata/golden", func(t *testing.T, c goldentest.Case) string {
 		switch c.Command {
@@ -46,7 +46,12 @@ func parseCase(t *testing.T, input string) string {
 	for _, s := range all {
 		d, ok := s.(ast.Declaration)
 		if !ok {
-			out.WriteString(treeText(s) + "\n")
+			if text := render.Statement(s); text != "" {
+				out.WriteString(text + "\n")
+			} else {
+				out.WriteString(treeText(s) + "\n")
+			}
+			checkRendered(t, s)
 			continue
 		}
 		e, found := model.Lower(d)

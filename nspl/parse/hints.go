@@ -13,6 +13,7 @@ var examples = []struct{ expected, example string }{
 	{"byte size", "a byte size is a whole number and a unit, for example 64KiB or 1MB"},
 	{"type", "types are U8 to U64, I8 to I64, F32, F64, BOOL, STRING, BYTES, DATETIME, VEC<…>, ARRAY<…, n>"},
 	{"hostname", "a hostname stands without quotes, for example in.example.org"},
+	{"node name", "the name of the node follows the word NODE, for example NODE node-1"},
 	{"string", "a string stands in quotes, for example 'text'"},
 	{"external name", "a name with other characters than letters, digits, '_', '.' and '-' stands in quotes"},
 }

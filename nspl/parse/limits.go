@@ -3,6 +3,9 @@ package parse
 // TextBytesMax bounds the text of one request.
 const TextBytesMax = 4 << 20
 
+// HostBytesMax bounds a host name.
+const HostBytesMax = 253
+
 const (
 	// nestingMax bounds the recursion of expressions and types.
 	nestingMax = 128
@@ -12,5 +15,4 @@ const (
 	// typeNestingMax is how deep lists of lists may go.
 	typeNestingMax = 16
 	nameBytesMax   = 128
-	hostBytesMax   = 253
 )

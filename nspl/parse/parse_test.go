@@ -147,10 +147,33 @@ func TestClasses(t *testing.T) {
 		"BEGIN":                              ast.TxControl,
 		"USE d":                              ast.ClientLocal,
 		"ALTER USER u SET PASSWORD 'abcdef'": ast.ClusterAdmin,
+		"DROP NODE n":                        ast.ClusterAdmin,
+		"DRAIN NODE n":                       ast.ClusterAdmin,
+		"RELOCATE RELAY r ONTO NODE n FOLLOW PREFERENCES":            ast.ClusterAdmin,
+		"DESCRIBE RELOCATION RELAY r ONTO NODE n FOLLOW PREFERENCES": ast.ReadOnly,
+		"CREATE PLACEMENT p FROM a TO b NEUTRAL":                     ast.ModelMutation,
+		"ALTER PLACEMENT p DROP RANK":                                ast.ModelMutation,
+		"ALTER DOMAIN SET PLACEMENT NEUTRAL":                         ast.DomainLifecycle,
+		"DESCRIBE TRANSACTION":                                       ast.ReadOnly,
 	} {
 		s, err := parse.Statement(text)
 		if err != nil || ast.ClassOf(s) != want {
 			t.Errorf("%s: class %v, %v", text, ast.ClassOf(s), err)
+		}
+	}
+}
+
+// TestBesideTransaction: what a session may ask while it holds a transaction.
+func TestBesideTransaction(t *testing.T) {
+	for text, want := range map[string]bool{ //plexus:orderfree independent cases
+		"SHOW TRANSACTIONS":    true,
+		"DESCRIBE TRANSACTION": true,
+		"SHOW PLACEMENTS":      false,
+		"DESCRIBE DOMAIN":      false,
+	} {
+		s, err := parse.Statement(text)
+		if err != nil || ast.BesideTransaction(s) != want {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

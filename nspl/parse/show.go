@@ -7,7 +7,7 @@ func (p *parser) show() ast.Statement {
 	if p.accept("CREATE") {
 		return &ast.ShowCreate{Kind: p.entityKind(showCreateKinds), Name: p.name(), Format: p.format()}
 	}
-	for l := ast.ListIngestors; l <= ast.ListUsers; l++ {
+	for l := ast.ListIngestors; l <= ast.ListTransactions; l++ {
 		if p.accept(l.String()) {
 			return &ast.Show{What: l, Format: p.format()}
 		}

@@ -14,6 +14,8 @@ var statements = []struct {
 	{"CREATE", (*parser).create},
 	{"DROP", (*parser).drop},
 	{"ALTER USER", (*parser).alterUser},
+	{"ALTER DOMAIN SET PLACEMENT", (*parser).alterDomain},
+	{"ALTER PLACEMENT", (*parser).alterPlacement},
 	{"SHOW", (*parser).show},
 	{"DESCRIBE", (*parser).describe},
 	{"LIST DOMAINS", func(*parser) ast.Statement { return &ast.ListDomains{} }},
@@ -24,6 +26,10 @@ var statements = []struct {
 	{"START", (*parser).start},
 	{"STOP", func(*parser) ast.Statement { return &ast.Stop{} }},
 	{"DELETE SUBSCRIPTION", (*parser).deleteSubscription},
+	{"CORDON NODE", nodeControl(ast.NodeCordon)},
+	{"UNCORDON NODE", nodeControl(ast.NodeUncordon)},
+	{"DRAIN NODE", nodeControl(ast.NodeDrain)},
+	{"RELOCATE", (*parser).relocate},
 }
 
 // creation is one form of CREATE: the words after it, and who reads the rest.
@@ -46,6 +52,7 @@ var creations = append([]creation{
 	{"CLIENT", (*parser).createClient},
 	{"VHOST", (*parser).createVHost},
 	{"ENDPOINT", (*parser).createEndpoint},
+	{"PLACEMENT", (*parser).createPlacement},
 	{"ATTACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Attached) }},
 	{"DETACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Detached) }},
 	{"JUNCTION", func(p *parser, c ast.Create) ast.Statement { return p.createJunction(c, ast.AttachmentOmitted) }},
@@ -72,12 +79,12 @@ func connectorHeads() []creation {
 var (
 	dropKinds = []vocab.EntityKind{
 		vocab.EntityDomain, vocab.EntityUser, vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityRelay, vocab.EntityClient,
-		vocab.EntityVHost, vocab.EntityEndpoint, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
+		vocab.EntityVHost, vocab.EntityEndpoint, vocab.EntityPlacement, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
 	}
 	showCreateKinds = dropKinds[2:] // those that have a canonical text and belong to a domain
 	describeKinds   = []vocab.EntityKind{
 		vocab.EntityDomain, vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
-		vocab.EntityCodec, vocab.EntityEndpoint,
+		vocab.EntityCodec, vocab.EntityEndpoint, vocab.EntityPlacement,
 	}
 )
 

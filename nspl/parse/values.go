@@ -281,8 +281,8 @@ func (p *parser) hostname() ast.Text {
 		p.fail()
 	}
 	h := p.joined()
-	if len(h.Text) > hostBytesMax {
-		p.refuse(ast.CodeInvalid, h.Span, "a hostname is at most %d bytes long", hostBytesMax)
+	if len(h.Text) > HostBytesMax {
+		p.refuse(ast.CodeInvalid, h.Span, "a hostname is at most %d bytes long", HostBytesMax)
 	}
 	h.Text = strings.ToLower(h.Text)
 	return h

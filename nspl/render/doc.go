@@ -3,6 +3,7 @@
 //
 //	R1  Parsing the text of a model and lowering it gives an equal model.
 //	R2  Rendering that model again gives the same bytes.
+//	R3  Parsing the text of [Statement] gives an equal tree.
 //
 // Both hold for every model that nspl/model accepted, and are properties of the
 // tests. Defaults are written out; names stand in backticks only where the bare

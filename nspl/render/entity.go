@@ -24,6 +24,8 @@ func Entity(e model.Entity) string {
 		w.vhost(e)
 	case *model.Endpoint:
 		w.endpoint(e)
+	case *model.Placement:
+		w.placement(e)
 	case *model.Ingestor:
 		w.ingestor(e)
 	case *model.Junction:

@@ -377,11 +377,89 @@ func (g generator) client() *model.Client {
 		Config: []vocab.ConfigEntry{{Key: "endpoint", Value: "http://h:1"}, {Key: "timeout_ms", Value: "50"}}}
 }
 
+func (g generator) policy() ast.Policy {
+	return ast.Policy{PlacementPolicy: rapid.SampledFrom(vocab.PlacementPolicies()).Draw(g.T, "policy")}
+}
+
+var (
+	alterNames = rapid.OneOf(names, rapid.SampledFrom([]string{"add", "drop", "alter", "set", "replace", "rename", "mode"}))
+	nodeNames  = rapid.OneOf(rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?`), hostnames, rapid.StringMatching(`[A-Z]{1,3}`), anyText).
+			Filter(func(s string) bool { return s != "" })
+)
+
+func (g generator) alterNames() []ast.Name {
+	var list []ast.Name
+	for range 1 + g.int(3) {
+		list = append(list, ast.Name{Text: alterNames.Draw(g.T, "name")})
+	}
+	return list
+}
+
+func (g generator) placementChange() ast.PlacementChange {
+	c := ast.PlacementChange{Op: ast.PlacementOp(g.int(int(ast.PlacementRename)))}
+	switch c.Op {
+	case ast.PlacementSetPolicy:
+		c.Policy = g.policy()
+	case ast.PlacementSetRank:
+		c.Rank.Value = rapid.Uint64().Draw(g.T, "rank")
+	case ast.PlacementSetMembers:
+		c.From, c.To = g.alterNames(), g.alterNames()
+	case ast.PlacementRename:
+		c.Name = g.name()
+	}
+	return c
+}
+
+func (g generator) node() ast.Text { return ast.Text{Text: nodeNames.Draw(g.T, "node")} }
+
+func (g generator) runtimeNodes() []ast.RuntimeNode {
+	kinds := rapid.SampledFrom([]vocab.EntityKind{vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter, vocab.EntityRelay})
+	var list []ast.RuntimeNode
+	for range 1 + g.int(2) {
+		list = append(list, ast.RuntimeNode{Kind: kinds.Draw(g.T, "kind"), Name: g.name()})
+	}
+	return list
+}
+
+func (g generator) relocation() ast.Relocation {
+	r := ast.Relocation{Onto: g.node(), Preferences: ast.Preferences(g.int(1))}
+	if g.bool() {
+		r.Nodes = g.runtimeNodes()
+	} else {
+		r.From, r.To = g.runtimeNodes(), g.runtimeNodes()
+	}
+	for range g.int(2) {
+		r.For = append(r.For, ast.PreferencesFor{Nodes: g.runtimeNodes(), Preferences: ast.Preferences(g.int(1))})
+	}
+	return r
+}
+
+// statement draws a statement that Statement renders.
+func (g generator) statement() ast.Statement {
+	switch g.int(4) {
+	case 0:
+		return &ast.AlterDomain{Placement: g.policy()}
+	case 1:
+		s := &ast.AlterPlacement{Name: g.name()}
+		for range 1 + g.int(3) {
+			s.Changes = append(s.Changes, g.placementChange())
+		}
+		return s
+	case 2:
+		return &ast.NodeControl{Verb: ast.NodeVerb(g.int(int(ast.NodeDrop))), Node: g.node()}
+	case 3:
+		return &ast.Relocate{Relocation: g.relocation()}
+	}
+	return &ast.DescribeRelocation{Relocation: g.relocation(), Format: ast.Format(g.int(1))}
+}
+
 // entity draws a model of any kind.
 func (g generator) entity() model.Entity {
-	switch g.int(10) {
+	switch g.int(11) {
+	case 10:
+		return &model.Placement{Name: g.own(), From: g.distinct(3), To: g.distinct(3), Policy: g.policy(), Rank: rapid.Uint64().Draw(g.T, "rank")}
 	case 0:
-		return &model.Domain{Name: domainName.Draw(g.T, "domain")}
+		return &model.Domain{Name: domainName.Draw(g.T, "domain"), Placement: g.policy().PlacementPolicy}
 	case 1:
 		s := &model.Schema{Schema: vocab.Schema{Name: g.own(), Fields: []vocab.Field{}}}
 		for _, n := range g.distinct(4) {

@@ -30,6 +30,21 @@ func TestEntityReadsBack(t *testing.T) {
 	})
 }
 
+// TestStatementReadsBack is R3.
+func TestStatementReadsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := generator{t}.statement()
+		text := render.Statement(s)
+		again, err := parse.Statement(text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if !ast.Equal(s, again) {
+			t.Fatalf("reads back as another tree:\n%s\n%s", text, render.Statement(again))
+		}
+	})
+}
+
 // TestExpressionReadsBack is R1 and R2 for expressions of every form.
 func TestExpressionReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

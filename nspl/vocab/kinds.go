@@ -19,13 +19,14 @@ const (
 	EntityClient
 	EntityVHost
 	EntityEndpoint
+	EntityPlacement
 	EntityIngestor
 	EntityJunction
 	EntityEmitter
 )
 
 var entityKindNames = [...]string{"", "DOMAIN", "USER", "SCHEMA", "WIRE JSON SCHEMA", "CODEC", "BRANCH", "RELAY", "CLIENT",
-	"VHOST", "ENDPOINT", "INGESTOR", "JUNCTION", "EMITTER"}
+	"VHOST", "ENDPOINT", "PLACEMENT", "INGESTOR", "JUNCTION", "EMITTER"}
 
 // String returns the keywords, as statements and errors write them.
 func (k EntityKind) String() string { return entityKindNames[k] }

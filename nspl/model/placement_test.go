@@ -1,0 +1,63 @@
+package model_test
+
+import (
+	"strings"
+	"testing"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/parse"
+	"plexus/nspl/render"
+)
+
+// TestAlterPlacement applies operations from left to right.
+func TestAlterPlacement(t *testing.T) {
+	for _, c := range []struct{ old, alter, want string }{
+		{"FROM a TO b NEUTRAL", "SET POLICY REQUIRE COLOCATION", "p FROM a TO b REQUIRE COLOCATION"},
+		{"FROM a TO b NEUTRAL", "SET RANK 3, DROP RANK, SET RANK 2", "p FROM a TO b NEUTRAL RANK 2"},
+		{"FROM a TO b NEUTRAL RANK 2", "DROP RANK", "p FROM a TO b NEUTRAL"},
+		{"FROM a TO b NEUTRAL", "SET FROM c, d, c TO e", "p FROM c, d TO e NEUTRAL"},
+		{"FROM a TO b NEUTRAL", "RENAME TO q, SET RANK 1", "q FROM a TO b NEUTRAL RANK 1"},
+		{"FROM a TO b NEUTRAL", "DROP RANK", "invalid: PLACEMENT 'p' has no RANK to drop"},
+		{"FROM a TO b NEUTRAL", "SET RANK 0", "invalid: RANK must be greater than zero"},
+	} {
+		e, err := model.Parse("CREATE PLACEMENT p " + c.old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := parse.Statement("ALTER PLACEMENT p " + c.alter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, found := model.AlterPlacement(e.(*model.Placement), s.(*ast.AlterPlacement))
+		got := found.Error()
+		if len(found) == 0 {
+			got = strings.TrimSuffix(strings.TrimPrefix(render.Entity(next), "CREATE PLACEMENT "), ";")
+		}
+		if got != c.want {
+			t.Errorf("%s: %s", c.alter, got)
+		}
+	}
+}
+
+// TestAlteredPartsHaveNoPlace: what an ALTER kept has no place in its text.
+func TestAlteredPartsHaveNoPlace(t *testing.T) {
+	e, _ := model.Parse("CREATE PLACEMENT p FROM a TO b NEUTRAL")
+	s, _ := parse.Statement("ALTER PLACEMENT p SET RANK 3")
+	next, _ := model.AlterPlacement(e.(*model.Placement), s.(*ast.AlterPlacement))
+	for _, m := range next.Members() {
+		if m.Span.End != 0 {
+			t.Errorf("%s stands at %v", m.Text, m.Span)
+		}
+	}
+}
+
+func TestPlacementSidesAreBounded(t *testing.T) {
+	side := strings.TrimSuffix(strings.Repeat("a, ", 256), ", ")
+	if _, err := model.Parse("CREATE PLACEMENT p FROM " + side + " TO b NEUTRAL"); err != nil {
+		t.Error(err)
+	}
+	if _, err := model.Parse("CREATE PLACEMENT p FROM b TO " + side + ", a NEUTRAL"); err == nil {
+		t.Error("257 names are accepted")
+	}
+}

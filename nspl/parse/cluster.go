@@ -1,0 +1,65 @@
+package parse
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// relocateKinds are the kinds of runtime nodes that a statement can name.
+var relocateKinds = []vocab.EntityKind{vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter, vocab.EntityRelay}
+
+// nodeControl returns the reader of what follows CORDON NODE and its like.
+func nodeControl(verb ast.NodeVerb) func(*parser) ast.Statement {
+	return func(p *parser) ast.Statement { return &ast.NodeControl{Verb: verb, Node: p.node()} }
+}
+
+// node ::= hostname | string
+func (p *parser) node() ast.Text {
+	switch p.kind() {
+	case tokenString:
+		n := p.string()
+		if n.Text == "" {
+			p.refuse(ast.CodeInvalid, n.Span, "a node name must not be empty")
+		}
+		return n
+	case tokenWord, tokenNumber:
+		return p.hostname()
+	}
+	p.want(p.at, "node name")
+	p.fail()
+	return ast.Text{}
+}
+
+// RELOCATE selection onto
+func (p *parser) relocate() ast.Statement { return &ast.Relocate{Relocation: p.relocation()} }
+
+// relocation ::= (FROM list TO list | list) ONTO NODE node preferences
+// (FOR list preferences)*
+func (p *parser) relocation() ast.Relocation {
+	var r ast.Relocation
+	if p.accept("FROM") {
+		r.From = list(p, p.runtimeNode)
+		p.expect("TO")
+		r.To = list(p, p.runtimeNode)
+	} else {
+		r.Nodes = list(p, p.runtimeNode)
+	}
+	p.expect("ONTO NODE")
+	r.Onto = p.node()
+	r.Preferences = p.preferences()
+	for first := p.at; p.accept("FOR"); first = p.at {
+		f := ast.PreferencesFor{Nodes: list(p, p.runtimeNode), Preferences: p.preferences()}
+		f.Span = p.since(first)
+		r.For = append(r.For, f)
+	}
+	return r
+}
+
+func (p *parser) runtimeNode() ast.RuntimeNode {
+	return ast.RuntimeNode{Kind: p.entityKind(relocateKinds), Name: p.name()}
+}
+
+// preferences ::= (FOLLOW | IGNORE) PREFERENCES
+func (p *parser) preferences() ast.Preferences {
+	return ast.Preferences(p.one("FOLLOW PREFERENCES", "IGNORE PREFERENCES"))
+}
