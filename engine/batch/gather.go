@@ -73,7 +73,7 @@ func gather(mem memory.Allocator, data arrow.ArrayData, rows []int32) arrow.Arra
 		}
 		child = gather(mem, data.Children()[0], elements)
 	default:
-		values = gatherFixed(mem, data, arrowWidth(t), rows)
+		values = gatherFixed(mem, data, ArrowWidth(t), rows)
 	}
 	buffers := []*memory.Buffer{validity}
 	if offsets != nil {

@@ -67,8 +67,8 @@ func Width(k vocab.Kind) int {
 	}
 }
 
-// arrowWidth is Width for an Arrow layout.
-func arrowWidth(t arrow.DataType) int {
+// ArrowWidth is Width for an Arrow layout.
+func ArrowWidth(t arrow.DataType) int {
 	switch t.ID() {
 	case arrow.UINT8, arrow.INT8:
 		return 1

@@ -46,7 +46,7 @@ func logicalSize(data arrow.ArrayData, start, n int) int64 {
 		length := int(t.Len())
 		size += logicalSize(child, child.Offset()+start*length, n*length)
 	default:
-		size += int64(n) * int64(arrowWidth(t))
+		size += int64(n) * int64(ArrowWidth(t))
 	}
 	return size
 }

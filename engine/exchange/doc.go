@@ -1,0 +1,2 @@
+// Package exchange delivers batches between the nodes of a cluster.
+package exchange
