@@ -21,6 +21,9 @@ type event struct {
 	applied   []applied     // with the responses of an apply
 	term      uint64        // of the last applied entry, with the responses of an apply
 	failed    error         // the log cannot be written any more
+
+	message     *pb.Message // of another member
+	unreachable uint64      // a member that a message did not reach
 }
 
 // applied is the result of one command.
@@ -44,6 +47,8 @@ type core struct {
 	// What the storage tasks have no room for yet.
 	appends []appendWork
 	applies []*pb.Message
+	// What goes to other members at the end of the turn.
+	outgoing []*pb.Message
 }
 
 func newCore(g *Group) (*core, error) {
@@ -108,6 +113,12 @@ func (c *core) step(e event) {
 		c.abandon(ErrStorageFailed)
 		c.group.ended.Set()
 	}
+	if e.message != nil {
+		c.receive(e.message)
+	}
+	if e.unreachable != 0 {
+		c.node.ReportUnreachable(e.unreachable)
+	}
 	c.applied = max(c.applied, e.term)
 	for _, a := range e.applied {
 		p := c.pending[a.sequence]
@@ -118,10 +129,18 @@ func (c *core) step(e event) {
 		p.finish(a.result, nil)
 	}
 	for _, m := range e.responses {
-		// The machine refuses only messages it has outgrown.
-		if err := c.node.Step(m); err != nil {
-			c.group.world.Log().Debug("raft refused a storage response", "error", err)
+		if m.GetTo() != c.group.identity.RaftID {
+			c.outgoing = append(c.outgoing, m)
+			continue
 		}
+		c.receive(m)
+	}
+}
+
+// receive steps a message. The machine refuses only messages it has outgrown.
+func (c *core) receive(m *pb.Message) {
+	if err := c.node.Step(m); err != nil {
+		c.group.world.Log().Debug("raft refused a message", "type", m.GetType().String(), "error", err)
 	}
 }
 
@@ -138,7 +157,7 @@ func (c *core) propose(p *proposal) {
 	case err == nil:
 		c.pending[p.sequence] = p
 	case errors.Is(err, raft.ErrProposalDropped) && c.node.BasicStatus().Lead == raft.None:
-		p.finish(catalog.Result{}, ErrNotLeader)
+		p.finish(catalog.Result{}, c.group.notLeader())
 	case errors.Is(err, raft.ErrProposalDropped):
 		p.finish(catalog.Result{}, ErrBusy)
 	default:
@@ -152,7 +171,7 @@ func (c *core) read() {
 	for _, p := range c.reads {
 		switch {
 		case status.Lead == raft.None:
-			p.finish(catalog.Result{}, ErrNotLeader)
+			p.finish(catalog.Result{}, c.group.notLeader())
 		case c.applied != status.HardState.GetTerm():
 			return
 		default:
@@ -190,9 +209,14 @@ func (c *core) ready() {
 			case raft.LocalApplyThread:
 				c.applies = append(c.applies, m)
 			default:
-				invariant.Thatf(false, "a group of one sends %v to %x", m.GetType(), m.GetTo())
+				c.outgoing = append(c.outgoing, m)
 			}
 		}
+	}
+	if len(c.outgoing) > 0 {
+		invariant.That(c.group.settings.Peers != nil, "a group of one has nobody to send to")
+		c.group.settings.Peers.Send(c.outgoing)
+		c.outgoing = nil
 	}
 	c.show()
 }
@@ -215,6 +239,7 @@ func (c *core) show() {
 	next := Status{
 		Leader: basic.Lead, Term: basic.HardState.GetTerm(), Role: basic.RaftState.String(),
 		Commit: basic.HardState.GetCommit(), LastIndex: last, Snapshot: first - 1, Failed: c.failed,
+		Leads: basic.RaftState == raft.StateLeader && c.applied == basic.HardState.GetTerm(),
 	}
 	if *c.group.status.Load() == next {
 		return

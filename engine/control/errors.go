@@ -12,6 +12,7 @@ var (
 	// ErrBusy says that too much uncommitted work is queued; nothing happened.
 	ErrBusy = errors.New("the control plane is busy; retry")
 	// ErrNotLeader says that this node cannot take commands now; nothing happened.
+	// A *NotLeaderError says who can.
 	ErrNotLeader = errors.New("no leader is elected yet; retry")
 	// ErrTooLarge says that a command exceeds catalog.CommandBytesMax.
 	ErrTooLarge = errors.New("the command is too large")
@@ -21,6 +22,26 @@ var (
 	// ErrStopped says that the group is no longer running.
 	ErrStopped = errors.New("control plane stopped")
 )
+
+// NotLeaderError is ErrNotLeader with the leader this node knows of.
+type NotLeaderError struct {
+	Leader       uint64 // raft id; 0 while none is known
+	Node         string // "" while its node record has not arrived here
+	Interconnect string
+}
+
+func (e *NotLeaderError) Error() string {
+	switch {
+	case e.Leader == 0:
+		return ErrNotLeader.Error()
+	case e.Node == "":
+		return fmt.Sprintf("the leader is another node (raft id %d)", e.Leader)
+	}
+	return fmt.Sprintf("the leader is node '%s' at %s", e.Node, e.Interconnect)
+}
+
+// Is reports that the error is ErrNotLeader.
+func (e *NotLeaderError) Is(target error) bool { return target == ErrNotLeader }
 
 // DamageError names a file whose content is not what was written.
 type DamageError struct {

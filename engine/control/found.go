@@ -12,7 +12,7 @@ import (
 )
 
 // The first snapshot of a cluster.
-var firstSnapshot = snapshotID{Index: 1, Term: 1}
+var firstSnapshot = SnapshotID{Index: 1, Term: 1}
 
 // found makes a one-node cluster. Its last step rewrites the identity without the
 // founding mark; a crash before that starts over under the same cluster UUID.

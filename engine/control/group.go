@@ -25,7 +25,7 @@ type Group struct {
 	storage *raft.MemoryStorage
 	wal     *wal
 	voters  []uint64
-	start   snapshotID // the snapshot recovery began from
+	start   SnapshotID // the snapshot recovery began from
 
 	state    atomic.Pointer[catalog.State]
 	status   atomic.Pointer[Status]
@@ -50,6 +50,9 @@ type Status struct {
 	Commit    uint64
 	LastIndex uint64
 	Snapshot  uint64
+	// Leads says that this node leads and has applied all that earlier leaders
+	// committed.
+	Leads bool
 	// Failed is the storage error that ended writing.
 	Failed error
 }

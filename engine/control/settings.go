@@ -10,18 +10,42 @@ import (
 	"plexus/engine/catalog/catalogpb"
 )
 
-// Settings configure the group of one node.
+// Bootstrap says whether a node without stored state may found a cluster.
+type Bootstrap string
+
+// The values of Bootstrap.
+const (
+	BootstrapAuto   Bootstrap = "auto" // unless it is told whom to join
+	BootstrapAlways Bootstrap = "always"
+	BootstrapNever  Bootstrap = "never"
+)
+
+// Settings configure the member that one node is.
 type Settings struct {
 	Dir       string
 	ClusterID string
 	NodeID    string
+
+	// Join is whom a node without stored state asks for admission. A node with
+	// stored state ignores it here; Peers may use it to find members.
+	Join      []string
+	Bootstrap Bootstrap
+	// Peers reaches the other members; nil is a group of one.
+	Peers Peers
+	// Endpoints are where this node is reached, as its node record says.
+	Endpoints Endpoints
 
 	Heartbeat time.Duration
 	Election  time.Duration
 
 	SnapshotEntries uint64
 	SnapshotBytes   uint64
-	RetainEntries   uint64
+	// Of the log below a snapshot, this much is kept for slow members: the bound
+	// that is reached first counts.
+	RetainEntries, RetainBytes uint64
+	// LogCap is how many bytes of log there may be before commands wait for
+	// reclamation.
+	LogCap uint64
 	// RetryValidity is how long an outcome is kept after it finished.
 	RetryValidity time.Duration
 
@@ -35,9 +59,9 @@ type Settings struct {
 // Defaults returns the settings of the specification.
 func Defaults() Settings {
 	return Settings{
-		ClusterID: "default", NodeID: "node-1",
+		ClusterID: "default", NodeID: "node-1", Bootstrap: BootstrapAuto,
 		Heartbeat: 250 * time.Millisecond, Election: 1500 * time.Millisecond,
-		SnapshotEntries: 10_000, SnapshotBytes: 64 << 20, RetainEntries: 1000,
+		SnapshotEntries: 10_000, SnapshotBytes: 64 << 20, RetainEntries: 1000, RetainBytes: 64 << 20, LogCap: 1 << 30,
 		RetryValidity: 15 * time.Minute,
 	}
 }

@@ -15,19 +15,19 @@ import (
 // section-NNNN and a manifest. The manifest is published last: a directory
 // without one never counted.
 
-// snapshotID names a snapshot.
-type snapshotID struct{ Index, Term uint64 }
+// SnapshotID names a snapshot.
+type SnapshotID struct{ Index, Term uint64 }
 
-func (id snapshotID) dir() string { return fmt.Sprintf("%016x-%016x", id.Index, id.Term) }
+func (id SnapshotID) dir() string { return fmt.Sprintf("%016x-%016x", id.Index, id.Term) }
 
-func parseSnapshotDir(name string) (snapshotID, bool) {
+func parseSnapshotDir(name string) (SnapshotID, bool) {
 	left, right, ok := strings.Cut(name, "-")
 	if !ok || len(left) != 16 || len(right) != 16 {
-		return snapshotID{}, false
+		return SnapshotID{}, false
 	}
 	index, err1 := strconv.ParseUint(left, 16, 64)
 	term, err2 := strconv.ParseUint(right, 16, 64)
-	id := snapshotID{index, term}
+	id := SnapshotID{index, term}
 	return id, err1 == nil && err2 == nil && id.dir() == name
 }
 
@@ -36,7 +36,7 @@ func sectionName(i int) string { return fmt.Sprintf("section-%04d", i) }
 const manifestName = "manifest"
 
 // writeSnapshot stores a state under dir and publishes it.
-func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id snapshotID, voters []uint64, state *catalog.State) error {
+func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID, voters []uint64, state *catalog.State) error {
 	path := dir + "/" + id.dir()
 	if err := files.MkdirAll(path); err != nil {
 		return fmt.Errorf("create snapshot directory: %w", err)
@@ -66,7 +66,7 @@ func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id sna
 
 // loadedSnapshot is the newest published snapshot.
 type loadedSnapshot struct {
-	id     snapshotID
+	id     SnapshotID
 	voters []uint64
 	state  *catalog.State
 }
@@ -88,12 +88,12 @@ func loadSnapshot(files primitives.Files, dir string, owner walIdentity) (*loade
 
 // sweepSnapshots removes unpublished directories and lists the published ones,
 // oldest first.
-func sweepSnapshots(files primitives.Files, dir string) ([]snapshotID, error) {
+func sweepSnapshots(files primitives.Files, dir string) ([]SnapshotID, error) {
 	list, err := files.List(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list snapshots: %w", err)
 	}
-	var published []snapshotID
+	var published []SnapshotID
 	for _, entry := range list {
 		id, ok := parseSnapshotDir(entry.Name)
 		if !ok {
@@ -113,7 +113,7 @@ func sweepSnapshots(files primitives.Files, dir string) ([]snapshotID, error) {
 	return published, nil
 }
 
-func removeSnapshots(files primitives.Files, dir string, ids []snapshotID) error {
+func removeSnapshots(files primitives.Files, dir string, ids []SnapshotID) error {
 	for _, id := range ids {
 		// The manifest goes first: a directory half removed is unpublished.
 		path := dir + "/" + id.dir()
@@ -130,7 +130,7 @@ func removeSnapshots(files primitives.Files, dir string, ids []snapshotID) error
 	return nil
 }
 
-func readSnapshot(files primitives.Files, dir string, owner walIdentity, id snapshotID) (*loadedSnapshot, error) {
+func readSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID) (*loadedSnapshot, error) {
 	path := dir + "/" + id.dir()
 	m, err := readManifest(files, path+"/"+manifestName)
 	if err != nil {

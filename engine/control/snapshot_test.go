@@ -32,7 +32,7 @@ func TestSnapshotRoundTripAndDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := drawState(t)
-		id := snapshotID{state.Applied, 3}
+		id := SnapshotID{state.Applied, 3}
 		if err := writeSnapshot(d, "snap", testIdentity, id, []uint64{1}, state); err != nil {
 			t.Fatal(err)
 		}
@@ -61,11 +61,11 @@ func TestSnapshotCrashKeepsTheOldOne(t *testing.T) {
 	for failAt := 0; ; failAt++ {
 		d := newDisk()
 		if err := errors.Join(d.MkdirAll("snap"),
-			writeSnapshot(d, "snap", testIdentity, snapshotID{1, 1}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(1))); err != nil {
+			writeSnapshot(d, "snap", testIdentity, SnapshotID{1, 1}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(1))); err != nil {
 			t.Fatal(err)
 		}
 		d.writes, d.failAt = 0, failAt
-		err := writeSnapshot(d, "snap", testIdentity, snapshotID{5, 2}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(5))
+		err := writeSnapshot(d, "snap", testIdentity, SnapshotID{5, 2}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(5))
 		after := d.crash(func(_ string, unsynced int) int { return unsynced / 2 })
 		loaded, loadErr := loadSnapshot(after, "snap", testIdentity)
 		if loadErr != nil {

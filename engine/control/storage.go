@@ -17,7 +17,7 @@ import (
 // appendWork is what the append task does next: one of its fields is set.
 type appendWork struct {
 	message *pb.Message
-	covered *snapshotID       // this snapshot is published
+	covered *SnapshotID       // this snapshot is published
 	idle    *primitives.Event // everything before is durable
 }
 
@@ -112,7 +112,7 @@ func (a *appender) respond(ctx context.Context, messages []*pb.Message) error {
 }
 
 // cover marks a published snapshot and gives up the log it replaces.
-func (a *appender) cover(id snapshotID) error {
+func (a *appender) cover(id SnapshotID) error {
 	g := a.group
 	g.wal.mark(id.Index, id.Term)
 	if err := g.wal.sync(); err != nil {
@@ -194,14 +194,14 @@ func (a *applier) snapshot() {
 		return
 	}
 	state := a.group.state.Load()
-	if a.group.snapshots.TrySend(snapshotWork{id: snapshotID{state.Applied, a.term}, state: state}) {
+	if a.group.snapshots.TrySend(snapshotWork{id: SnapshotID{state.Applied, a.term}, state: state}) {
 		a.entries, a.bytes = 0, 0
 	}
 }
 
 // snapshotWork is a state to store.
 type snapshotWork struct {
-	id    snapshotID
+	id    SnapshotID
 	state *catalog.State
 }
 

@@ -24,7 +24,11 @@ type Identity struct {
 	// Incremented and synchronised at every start.
 	Counter uint64 `protobuf:"varint,6,opt,name=counter,proto3" json:"counter,omitempty"`
 	// The first start has not finished writing the group's first snapshot.
-	Founding      bool `protobuf:"varint,7,opt,name=founding,proto3" json:"founding,omitempty"`
+	Founding bool `protobuf:"varint,7,opt,name=founding,proto3" json:"founding,omitempty"`
+	// What a node that joins is known by before it has a raft id.
+	Token []byte `protobuf:"bytes,8,opt,name=token,proto3" json:"token,omitempty"`
+	// The node was admitted, but its log is not created yet.
+	Joining       bool `protobuf:"varint,9,opt,name=joining,proto3" json:"joining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -108,6 +112,20 @@ func (x *Identity) GetFounding() bool {
 	return false
 }
 
+func (x *Identity) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *Identity) GetJoining() bool {
+	if x != nil {
+		return x.Joining
+	}
+	return false
+}
+
 // Manifest lists the sections of one snapshot.
 type Manifest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -118,6 +136,7 @@ type Manifest struct {
 	Voters        []uint64               `protobuf:"varint,5,rep,packed,name=voters,proto3" json:"voters,omitempty"`
 	StateDigest   []byte                 `protobuf:"bytes,6,opt,name=state_digest,json=stateDigest,proto3" json:"state_digest,omitempty"` // SHA-256 of the records in order
 	Sections      []*Section             `protobuf:"bytes,7,rep,name=sections,proto3" json:"sections,omitempty"`
+	Learners      []uint64               `protobuf:"varint,8,rep,packed,name=learners,proto3" json:"learners,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -201,6 +220,13 @@ func (x *Manifest) GetSections() []*Section {
 	return nil
 }
 
+func (x *Manifest) GetLearners() []uint64 {
+	if x != nil {
+		return x.Learners
+	}
+	return nil
+}
+
 type Section struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Length        uint64                 `protobuf:"varint,1,opt,name=length,proto3" json:"length,omitempty"`
@@ -253,11 +279,302 @@ func (x *Section) GetSha256() []byte {
 	return nil
 }
 
+type Endpoints struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Interconnect  string                 `protobuf:"bytes,1,opt,name=interconnect,proto3" json:"interconnect,omitempty"`
+	Client        string                 `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
+	Console       string                 `protobuf:"bytes,3,opt,name=console,proto3" json:"console,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Endpoints) Reset() {
+	*x = Endpoints{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Endpoints) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Endpoints) ProtoMessage() {}
+
+func (x *Endpoints) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Endpoints.ProtoReflect.Descriptor instead.
+func (*Endpoints) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Endpoints) GetInterconnect() string {
+	if x != nil {
+		return x.Interconnect
+	}
+	return ""
+}
+
+func (x *Endpoints) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+func (x *Endpoints) GetConsole() string {
+	if x != nil {
+		return x.Console
+	}
+	return ""
+}
+
+// Claim is what a process says of itself to be admitted.
+type Claim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Format        uint64                 `protobuf:"varint,1,opt,name=format,proto3" json:"format,omitempty"`
+	ClusterId     string                 `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Cluster       []byte                 `protobuf:"bytes,3,opt,name=cluster,proto3" json:"cluster,omitempty"` // UUID; empty while joining
+	NodeId        string                 `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	RaftId        uint64                 `protobuf:"varint,5,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"` // 0 while joining
+	Counter       uint64                 `protobuf:"varint,6,opt,name=counter,proto3" json:"counter,omitempty"`
+	Token         []byte                 `protobuf:"bytes,7,opt,name=token,proto3" json:"token,omitempty"`
+	Endpoints     *Endpoints             `protobuf:"bytes,8,opt,name=endpoints,proto3" json:"endpoints,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Claim) Reset() {
+	*x = Claim{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Claim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Claim) ProtoMessage() {}
+
+func (x *Claim) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Claim.ProtoReflect.Descriptor instead.
+func (*Claim) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Claim) GetFormat() uint64 {
+	if x != nil {
+		return x.Format
+	}
+	return 0
+}
+
+func (x *Claim) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *Claim) GetCluster() []byte {
+	if x != nil {
+		return x.Cluster
+	}
+	return nil
+}
+
+func (x *Claim) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *Claim) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+func (x *Claim) GetCounter() uint64 {
+	if x != nil {
+		return x.Counter
+	}
+	return 0
+}
+
+func (x *Claim) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *Claim) GetEndpoints() *Endpoints {
+	if x != nil {
+		return x.Endpoints
+	}
+	return nil
+}
+
+type Admission struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RaftId        uint64                 `protobuf:"varint,1,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	Cluster       []byte                 `protobuf:"bytes,2,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Admission) Reset() {
+	*x = Admission{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Admission) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Admission) ProtoMessage() {}
+
+func (x *Admission) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Admission.ProtoReflect.Descriptor instead.
+func (*Admission) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Admission) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+func (x *Admission) GetCluster() []byte {
+	if x != nil {
+		return x.Cluster
+	}
+	return nil
+}
+
+// ClaimRefusal is why a claim was not admitted.
+type ClaimRefusal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Case  uint32                 `protobuf:"varint,1,opt,name=case,proto3" json:"case,omitempty"`
+	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Where to ask instead, if the answering node does not lead.
+	Leader             uint64 `protobuf:"varint,3,opt,name=leader,proto3" json:"leader,omitempty"`
+	LeaderNode         string `protobuf:"bytes,4,opt,name=leader_node,json=leaderNode,proto3" json:"leader_node,omitempty"`
+	LeaderInterconnect string `protobuf:"bytes,5,opt,name=leader_interconnect,json=leaderInterconnect,proto3" json:"leader_interconnect,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ClaimRefusal) Reset() {
+	*x = ClaimRefusal{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimRefusal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimRefusal) ProtoMessage() {}
+
+func (x *ClaimRefusal) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimRefusal.ProtoReflect.Descriptor instead.
+func (*ClaimRefusal) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ClaimRefusal) GetCase() uint32 {
+	if x != nil {
+		return x.Case
+	}
+	return 0
+}
+
+func (x *ClaimRefusal) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ClaimRefusal) GetLeader() uint64 {
+	if x != nil {
+		return x.Leader
+	}
+	return 0
+}
+
+func (x *ClaimRefusal) GetLeaderNode() string {
+	if x != nil {
+		return x.LeaderNode
+	}
+	return ""
+}
+
+func (x *ClaimRefusal) GetLeaderInterconnect() string {
+	if x != nil {
+		return x.LeaderInterconnect
+	}
+	return ""
+}
+
 var File_engine_control_controlpb_control_proto protoreflect.FileDescriptor
 
 const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\n" +
-	"&engine/control/controlpb/control.proto\x12\x11plexus.control.v1\"\xc3\x01\n" +
+	"&engine/control/controlpb/control.proto\x12\x11plexus.control.v1\"\xf3\x01\n" +
 	"\bIdentity\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x1d\n" +
 	"\n" +
@@ -266,7 +583,9 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\anode_id\x18\x04 \x01(\tR\x06nodeId\x12\x17\n" +
 	"\araft_id\x18\x05 \x01(\x04R\x06raftId\x12\x18\n" +
 	"\acounter\x18\x06 \x01(\x04R\acounter\x12\x1a\n" +
-	"\bfounding\x18\a \x01(\bR\bfounding\"\xd9\x01\n" +
+	"\bfounding\x18\a \x01(\bR\bfounding\x12\x14\n" +
+	"\x05token\x18\b \x01(\fR\x05token\x12\x18\n" +
+	"\ajoining\x18\t \x01(\bR\ajoining\"\xf5\x01\n" +
 	"\bManifest\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\fR\acluster\x12\x14\n" +
@@ -274,10 +593,35 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\x04term\x18\x04 \x01(\x04R\x04term\x12\x16\n" +
 	"\x06voters\x18\x05 \x03(\x04R\x06voters\x12!\n" +
 	"\fstate_digest\x18\x06 \x01(\fR\vstateDigest\x126\n" +
-	"\bsections\x18\a \x03(\v2\x1a.plexus.control.v1.SectionR\bsections\"9\n" +
+	"\bsections\x18\a \x03(\v2\x1a.plexus.control.v1.SectionR\bsections\x12\x1a\n" +
+	"\blearners\x18\b \x03(\x04R\blearners\"9\n" +
 	"\aSection\x12\x16\n" +
 	"\x06length\x18\x01 \x01(\x04R\x06length\x12\x16\n" +
-	"\x06sha256\x18\x02 \x01(\fR\x06sha256B!Z\x1fplexus/engine/control/controlpbb\x06proto3"
+	"\x06sha256\x18\x02 \x01(\fR\x06sha256\"a\n" +
+	"\tEndpoints\x12\"\n" +
+	"\finterconnect\x18\x01 \x01(\tR\finterconnect\x12\x16\n" +
+	"\x06client\x18\x02 \x01(\tR\x06client\x12\x18\n" +
+	"\aconsole\x18\x03 \x01(\tR\aconsole\"\xf6\x01\n" +
+	"\x05Claim\x12\x16\n" +
+	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x02 \x01(\tR\tclusterId\x12\x18\n" +
+	"\acluster\x18\x03 \x01(\fR\acluster\x12\x17\n" +
+	"\anode_id\x18\x04 \x01(\tR\x06nodeId\x12\x17\n" +
+	"\araft_id\x18\x05 \x01(\x04R\x06raftId\x12\x18\n" +
+	"\acounter\x18\x06 \x01(\x04R\acounter\x12\x14\n" +
+	"\x05token\x18\a \x01(\fR\x05token\x12:\n" +
+	"\tendpoints\x18\b \x01(\v2\x1c.plexus.control.v1.EndpointsR\tendpoints\">\n" +
+	"\tAdmission\x12\x17\n" +
+	"\araft_id\x18\x01 \x01(\x04R\x06raftId\x12\x18\n" +
+	"\acluster\x18\x02 \x01(\fR\acluster\"\xa0\x01\n" +
+	"\fClaimRefusal\x12\x12\n" +
+	"\x04case\x18\x01 \x01(\rR\x04case\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
+	"\x06leader\x18\x03 \x01(\x04R\x06leader\x12\x1f\n" +
+	"\vleader_node\x18\x04 \x01(\tR\n" +
+	"leaderNode\x12/\n" +
+	"\x13leader_interconnect\x18\x05 \x01(\tR\x12leaderInterconnectB!Z\x1fplexus/engine/control/controlpbb\x06proto3"
 
 var (
 	file_engine_control_controlpb_control_proto_rawDescOnce sync.Once
@@ -291,19 +635,24 @@ func file_engine_control_controlpb_control_proto_rawDescGZIP() []byte {
 	return file_engine_control_controlpb_control_proto_rawDescData
 }
 
-var file_engine_control_controlpb_control_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_engine_control_controlpb_control_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_engine_control_controlpb_control_proto_goTypes = []any{
-	(*Identity)(nil), // 0: plexus.control.v1.Identity
-	(*Manifest)(nil), // 1: plexus.control.v1.Manifest
-	(*Section)(nil),  // 2: plexus.control.v1.Section
+	(*Identity)(nil),     // 0: plexus.control.v1.Identity
+	(*Manifest)(nil),     // 1: plexus.control.v1.Manifest
+	(*Section)(nil),      // 2: plexus.control.v1.Section
+	(*Endpoints)(nil),    // 3: plexus.control.v1.Endpoints
+	(*Claim)(nil),        // 4: plexus.control.v1.Claim
+	(*Admission)(nil),    // 5: plexus.control.v1.Admission
+	(*ClaimRefusal)(nil), // 6: plexus.control.v1.ClaimRefusal
 }
 var file_engine_control_controlpb_control_proto_depIdxs = []int32{
 	2, // 0: plexus.control.v1.Manifest.sections:type_name -> plexus.control.v1.Section
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 1: plexus.control.v1.Claim.endpoints:type_name -> plexus.control.v1.Endpoints
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_engine_control_controlpb_control_proto_init() }
@@ -317,7 +666,7 @@ func file_engine_control_controlpb_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_control_controlpb_control_proto_rawDesc), len(file_engine_control_controlpb_control_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
