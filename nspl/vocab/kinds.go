@@ -28,6 +28,9 @@ const (
 var entityKindNames = [...]string{"", "DOMAIN", "USER", "SCHEMA", "WIRE JSON SCHEMA", "CODEC", "BRANCH", "RELAY", "CLIENT",
 	"VHOST", "ENDPOINT", "PLACEMENT", "INGESTOR", "JUNCTION", "EMITTER"}
 
+// Valid reports whether the kind is one of these.
+func (k EntityKind) Valid() bool { return k > 0 && int(k) < len(entityKindNames) }
+
 // String returns the keywords, as statements and errors write them.
 func (k EntityKind) String() string { return entityKindNames[k] }
 
