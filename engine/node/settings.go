@@ -3,6 +3,9 @@ package node
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,9 +26,69 @@ type Settings struct {
 	DrainTimeout    time.Duration
 	ShutdownTimeout time.Duration
 	QuiesceTimeout  time.Duration
+	GateLease       time.Duration
+	// Interconnect is how this node and its peers reach each other.
+	Interconnect Interconnect
+	// UnavailabilityTimeout is how long a peer may fail its health checks before
+	// its work goes to others.
+	UnavailabilityTimeout time.Duration
+	// ReplicaCount is how many nodes keep the state of an operator beside its owner.
+	ReplicaCount int
+	Scheduler    Scheduler
 	// Parallelism is how many tasks the machine runs at once.
 	Parallelism int
 }
+
+// Interconnect is where peers reach this node, and how they know each other. Without
+// certificates it is plaintext, which only loopback addresses may carry unless
+// Insecure allows it.
+type Interconnect struct {
+	Listen    netip.AddrPort
+	Advertise string // host:port; the listen address when empty
+	Insecure  bool
+	// Files of the authority's certificate and of this node's certificate and key:
+	// all or none.
+	CA, Certificate, Key string
+}
+
+// Advertised is what peers are told to dial.
+func (i *Interconnect) Advertised() string {
+	if i.Advertise != "" {
+		return i.Advertise
+	}
+	return i.Listen.String()
+}
+
+func (i *Interconnect) check() error {
+	host, _, err := net.SplitHostPort(i.Advertised())
+	if err != nil {
+		return fmt.Errorf("interconnect-advertise '%s' is no host:port", i.Advertise)
+	}
+	addr, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && addr.IsLoopback()
+	secured := i.CA != "" && i.Certificate != "" && i.Key != ""
+	switch {
+	case err == nil && addr.IsUnspecified():
+		return fmt.Errorf("interconnect-advertise: peers cannot dial %s; name this node's host", i.Advertised())
+	case !secured && (i.CA != "" || i.Certificate != "" || i.Key != ""):
+		return errors.New("interconnect-tls-ca, interconnect-tls-cert and interconnect-tls-key go together")
+	case !secured && !i.Insecure && !(i.Listen.Addr().IsLoopback() && loopback):
+		return fmt.Errorf("the interconnect at %s, advertised as %s, is not on loopback; it needs interconnect-tls-ca, -cert and -key, or interconnect-insecure", i.Listen, i.Advertised())
+	}
+	return nil
+}
+
+// Scheduler chooses where operators run.
+type Scheduler string
+
+// The schedulers.
+const (
+	// SchedulerSpread keeps operators near what feeds them and the load even.
+	SchedulerSpread Scheduler = "spread"
+	// SchedulerRandom places by chance, from a seed, so that tests get graphs that
+	// cross nodes.
+	SchedulerRandom Scheduler = "random"
+)
 
 // Flag is one setting by the name that flags, environment and files use.
 type Flag struct {
@@ -33,6 +96,7 @@ type Flag struct {
 	Default string
 	Help    string
 	Secret  bool
+	Switch  bool // true or false; the flag alone means true
 	set     func(s *Settings, text string) error
 }
 
@@ -42,6 +106,28 @@ var flags = []Flag{
 		set: text(func(s *Settings) *string { return &s.Control.Dir })},
 	{Name: "cluster-id", Default: "default", Help: "name of the cluster", set: name(func(s *Settings) *string { return &s.Control.ClusterID })},
 	{Name: "node-id", Default: "node-1", Help: "name of this node", set: name(func(s *Settings) *string { return &s.Control.NodeID })},
+	{Name: "join", Help: "interconnect addresses of members, comma-separated; a node without stored state joins their cluster",
+		set: list(func(s *Settings) *[]string { return &s.Control.Join })},
+	{Name: "bootstrap", Default: "auto", Help: "found a cluster when there is no stored state: auto (unless it joins one), always, never",
+		set: choice(func(s *Settings) *control.Bootstrap { return &s.Control.Bootstrap }, control.BootstrapAuto, control.BootstrapAlways, control.BootstrapNever)},
+	{Name: "interconnect-listen", Default: "127.0.0.1:47395", Help: "address for the other nodes of the cluster",
+		set: address(func(s *Settings) *netip.AddrPort { return &s.Interconnect.Listen })},
+	{Name: "interconnect-advertise", Help: "host:port by which the others reach it; the listen address by default",
+		set: text(func(s *Settings) *string { return &s.Interconnect.Advertise })},
+	{Name: "interconnect-tls-ca", Help: "PEM file of the cluster's certificate authority",
+		set: text(func(s *Settings) *string { return &s.Interconnect.CA })},
+	{Name: "interconnect-tls-cert", Help: "PEM file of this node's certificate",
+		set: text(func(s *Settings) *string { return &s.Interconnect.Certificate })},
+	{Name: "interconnect-tls-key", Help: "PEM file of this node's key",
+		set: text(func(s *Settings) *string { return &s.Interconnect.Key })},
+	{Name: "interconnect-insecure", Default: "false", Switch: true, Help: "allow plaintext between nodes on addresses that are not loopback",
+		set: truth(func(s *Settings) *bool { return &s.Interconnect.Insecure })},
+	{Name: "node-unavailability-timeout", Default: "10s", Help: "silence after which the work of a node goes to others",
+		set: duration(func(s *Settings) *time.Duration { return &s.UnavailabilityTimeout })},
+	{Name: "replica-count", Default: "0", Help: "nodes that keep the state of an operator beside its owner",
+		set: count(func(s *Settings) *int { return &s.ReplicaCount })},
+	{Name: "scheduler", Default: "spread", Help: "where operators run: spread (near what feeds them, load even), random (by chance, for tests)",
+		set: choice(func(s *Settings) *Scheduler { return &s.Scheduler }, SchedulerSpread, SchedulerRandom)},
 	{Name: "init-password", Help: "password of the first user; a random one is written to DATA-DIR/initial-password without it", Secret: true,
 		set: text(func(s *Settings) *string { return &s.InitialPassword })},
 	{Name: "raft-heartbeat-interval", Default: "250ms", Help: "pause between heartbeats of a leader",
@@ -54,15 +140,24 @@ var flags = []Flag{
 		set: size(func(s *Settings) *uint64 { return &s.Control.SnapshotBytes })},
 	{Name: "raft-retain-entries", Default: "1000", Help: "log entries kept behind a snapshot",
 		set: number(func(s *Settings) *uint64 { return &s.Control.RetainEntries })},
+	{Name: "raft-retain-bytes", Default: "64MiB", Help: "log bytes kept behind a snapshot; the first bound reached wins",
+		set: size(func(s *Settings) *uint64 { return &s.Control.RetainBytes })},
+	{Name: "raft-log-cap", Default: "1GiB", Help: "log bytes above which commands wait for reclamation",
+		set: size(func(s *Settings) *uint64 { return &s.Control.LogCap })},
 	{Name: "command-retry-validity", Default: "15m", Help: "how long the outcome of a command can be asked for again",
 		set: duration(func(s *Settings) *time.Duration { return &s.Control.RetryValidity })},
 	{Name: "quiesce-timeout", Default: "60s", Help: "time a change waits for the work in its way",
 		set: duration(func(s *Settings) *time.Duration { return &s.QuiesceTimeout })},
+	{Name: "gate-lease", Default: "60s", Help: "time after which a node opens a gate that nobody released",
+		set: duration(func(s *Settings) *time.Duration { return &s.GateLease })},
 	{Name: "drain-timeout", Default: "30s", Help: "time a stopping node gives to admitted work",
 		set: duration(func(s *Settings) *time.Duration { return &s.DrainTimeout })},
 	{Name: "shutdown-timeout", Default: "50s", Help: "time a stop may take as a whole",
 		set: duration(func(s *Settings) *time.Duration { return &s.ShutdownTimeout })},
 }
+
+// nodesMax is the size of the largest cluster.
+const nodesMax = 64
 
 // Flags lists the settings in the order of the manual.
 func Flags() []Flag { return flags }
@@ -101,6 +196,9 @@ func (s *Settings) Check() error {
 	if s.DrainTimeout >= s.ShutdownTimeout {
 		return errors.New("drain-timeout must be shorter than shutdown-timeout")
 	}
+	if err := s.Interconnect.check(); err != nil {
+		return err
+	}
 	return s.Control.Check()
 }
 
@@ -134,6 +232,63 @@ func duration(field func(*Settings) *time.Duration) func(*Settings, string) erro
 			return fmt.Errorf("'%s' is no positive duration such as 250ms or 15m", v)
 		}
 		*field(s) = d
+		return nil
+	}
+}
+
+// list takes values between commas.
+func list(field func(*Settings) *[]string) func(*Settings, string) error {
+	return func(s *Settings, v string) error {
+		*field(s) = nil
+		for part := range strings.SplitSeq(v, ",") {
+			part = strings.TrimSpace(part)
+			if _, _, err := net.SplitHostPort(part); err != nil {
+				return fmt.Errorf("'%s' is no host:port", part)
+			}
+			*field(s) = append(*field(s), part)
+		}
+		return nil
+	}
+}
+
+func choice[T ~string](field func(*Settings) *T, allowed ...T) func(*Settings, string) error {
+	return func(s *Settings, v string) error {
+		if !slices.Contains(allowed, T(v)) {
+			return fmt.Errorf("'%s' is none of %v", v, allowed)
+		}
+		*field(s) = T(v)
+		return nil
+	}
+}
+
+func address(field func(*Settings) *netip.AddrPort) func(*Settings, string) error {
+	return func(s *Settings, v string) error {
+		at, err := netip.ParseAddrPort(v)
+		if err != nil {
+			return fmt.Errorf("'%s' is no address and port such as 127.0.0.1:47395", v)
+		}
+		*field(s) = at
+		return nil
+	}
+}
+
+func truth(field func(*Settings) *bool) func(*Settings, string) error {
+	return func(s *Settings, v string) error {
+		if v != "true" && v != "false" {
+			return fmt.Errorf("'%s' is neither true nor false", v)
+		}
+		*field(s) = v == "true"
+		return nil
+	}
+}
+
+func count(field func(*Settings) *int) func(*Settings, string) error {
+	return func(s *Settings, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 || n > nodesMax {
+			return fmt.Errorf("'%s' is no number from 0 to %d", v, nodesMax)
+		}
+		*field(s) = n
 		return nil
 	}
 }

@@ -47,7 +47,7 @@ func nodeSettings() []setting {
 	var rows []setting
 	for _, f := range node.Flags() {
 		rows = append(rows, setting{
-			name: f.Name, fallback: f.Default, help: f.Help, secret: f.Secret,
+			name: f.Name, fallback: f.Default, help: f.Help, secret: f.Secret, boolean: f.Switch,
 			read: func(c *Config, text string) error {
 				if err := c.Node.Set(f.Name, text); err != nil {
 					return errors.Unwrap(err) // without the name, which the place holds
