@@ -88,9 +88,22 @@ type harness struct {
 	trees    []*Tree
 	refs     []*refTree
 	outcomes []*outcomeLog
+	forwards []forwardPair
 }
 
-type outcomeLog struct{ got []Outcome }
+type outcomeLog struct {
+	got     []Outcome
+	watched bool
+	rows    map[int32][]Outcome // of a watched tree
+}
+
+// forwardPair is a forwarded set beside its reference.
+type forwardPair struct {
+	f        *Forwarded
+	ref      refSet
+	resolved []bool
+	parked   *bool
+}
 
 func (h *harness) take(t *rapid.T) pair {
 	i := rapid.IntRange(0, len(h.live)-1).Draw(t, "set")
@@ -140,7 +153,14 @@ func TestTreeAgainstPerRowModel(t *testing.T) {
 				}
 				n := rapid.IntRange(1, 6).Draw(t, "roots")
 				log := &outcomeLog{}
-				tree, set := h.ledger.Open(n, h.now, func(o Outcome) { log.got = append(log.got, o) })
+				var tree *Tree
+				var set *Set
+				if rapid.Bool().Draw(t, "watched") {
+					log.watched, log.rows = true, map[int32][]Outcome{}
+					tree, set = h.ledger.Watch(n, h.now, func(rows []int32, o Outcome) { log.report(n, rows, o) })
+				} else {
+					tree, set = h.ledger.Open(n, h.now, func(o Outcome) { log.got = append(log.got, o) })
+				}
 				ref := &refTree{roots: make([]refRoot, n)}
 				rs := make(refSet, n)
 				for i := range n {
@@ -266,9 +286,21 @@ func TestTreeAgainstPerRowModel(t *testing.T) {
 				p.ref.each(func(s refShare) { s.tree.roots[s.root].parked-- })
 				h.put(p)
 			},
+			"forward": func(t *rapid.T) {
+				if len(h.live) == 0 || len(h.forwards) > 3 {
+					t.Skip()
+				}
+				p := h.take(t)
+				h.forwards = append(h.forwards, forwardPair{p.set.Forward(), p.ref, make([]bool, len(p.ref)), new(bool)})
+			},
+			"report":  func(t *rapid.T) { h.report(t) },
+			"refresh": func(t *rapid.T) { h.refresh(t) },
 			"expire": func(t *rapid.T) {
 				timeout := 60 * time.Millisecond
 				for i, tree := range h.trees {
+					if h.outcomes[i].watched {
+						continue // nothing expires a watched tree
+					}
 					tree.Expire(h.now, timeout)
 					ref := h.refs[i]
 					for row := range ref.roots {
@@ -287,10 +319,15 @@ func TestTreeAgainstPerRowModel(t *testing.T) {
 func (h *harness) compare(t *rapid.T) {
 	for i, tree := range h.trees {
 		ref, log := h.refs[i], h.outcomes[i]
-		if len(log.got) != ref.done || tree.Finished() != (ref.done == 1) {
+		if log.watched {
+			log.compare(t, ref)
+			if tree.Finished() != (ref.done == 1) {
+				t.Fatalf("watched tree %d: finished %v, reference %d", i, tree.Finished(), ref.done)
+			}
+		} else if len(log.got) != ref.done || tree.Finished() != (ref.done == 1) {
 			t.Fatalf("tree %d: %d outcomes, reference %d", i, len(log.got), ref.done)
 		}
-		if ref.done == 1 && (log.got[0].Failed != ref.failed || log.got[0].Reason.Text != ref.first) {
+		if !log.watched && ref.done == 1 && (log.got[0].Failed != ref.failed || log.got[0].Reason.Text != ref.first) {
 			t.Fatalf("tree %d: outcome %v, reference failed=%v %q", i, log.got[0], ref.failed, ref.first)
 		}
 		unparked := 0

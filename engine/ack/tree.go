@@ -18,12 +18,14 @@ const (
 	ClassMessage Class = iota
 	ClassInternal
 	ClassTimeout
+	ClassSilence
 	ClassDispatch
+	ClassEviction
 	ClassTeardown
 	classes
 )
 
-var classNames = [classes]string{"message", "internal", "timeout", "dispatch", "teardown"}
+var classNames = [classes]string{"message", "internal", "timeout", "silence", "dispatch", "eviction", "teardown"}
 
 // String returns the label value.
 func (c Class) String() string { return classNames[c] }
@@ -41,7 +43,7 @@ var (
 	TimedOut = Reason{ClassTimeout, "acknowledgement timed out"}
 )
 
-// Outcome is how a tree or a tally ended.
+// Outcome is how a tree, a tally or a watched row ended.
 type Outcome struct {
 	Failed bool
 	Reason Reason // the first one
@@ -71,8 +73,12 @@ func NewLedger(domain string, r *observe.Registry, tap observe.Tap) *Ledger {
 // exactly when no row is pending.
 const wholeShare = int64(1) << 32
 
-// failedRow marks a row's counter once its root has failed.
-const failedRow = int32(1) << 30
+// failedRow marks a row's counter once its root has failed, reportedRow once the
+// watch of its tree heard of its success.
+const (
+	failedRow   = int32(1) << 30
+	reportedRow = int32(1) << 29
+)
 
 // Tree holds the roots of one ingest group: row i of the group is root i. Any
 // task that holds a set of it may resolve shares.
@@ -80,7 +86,8 @@ type Tree struct {
 	ledger *Ledger
 	id     uint64
 	rows   int
-	done   func(Outcome) // runs once, must not block
+	done   func(Outcome) // runs once, must not block; nil in a watched tree
+	watch  Watch         // nil in a tree of the domain's own roots
 
 	word     atomic.Int64
 	stamp    atomic.Int64 // last progress of shares that cover every row
@@ -162,7 +169,16 @@ func (t *Tree) own(rows []int32) {
 		}
 	}
 	t.word.Add(opened)
-	t.settle(t.word.Add(-wholeShare))
+	t.dropWhole()
+}
+
+// dropWhole ends one share of every row.
+func (t *Tree) dropWhole() {
+	word := t.word.Add(-wholeShare)
+	if t.watch != nil && word < wholeShare {
+		t.reportUncovered()
+	}
+	t.settle(word)
 }
 
 // resolve ends one share of each listed row, of all of them when rows is nil.
@@ -172,7 +188,7 @@ func (t *Tree) resolve(rows []int32, now primitives.Instant) {
 	}
 	if rows == nil {
 		t.stamp.Store(int64(now))
-		t.settle(t.word.Add(-wholeShare))
+		t.dropWhole()
 		return
 	}
 	t.release(rows, now)
@@ -188,9 +204,13 @@ func (t *Tree) release(rows []int32, now primitives.Instant) {
 		if left == 0 {
 			closed++
 		}
-		invariant.That(left&^failedRow >= 0 || planted.Enabled, "I1: a share resolved twice")
+		// Below zero, or below the mark of a row that was reported.
+		invariant.That(left&^failedRow >= 0 && left&(reportedRow>>1) == 0 || planted.Enabled, "I1: a share resolved twice")
 	}
 	if closed > 0 {
+		if t.watch != nil {
+			t.reportEnded(rows)
+		}
 		t.settle(t.word.Add(-closed))
 	}
 }
@@ -201,29 +221,40 @@ func (t *Tree) fail(rows []int32, now primitives.Instant, why Reason) {
 		t.ledger.Tap.Observe(observe.Event{Kind: observe.SharesFailed, Domain: t.ledger.Domain, Tree: t.id, Rows: rows, Text: why.Text})
 	}
 	if rows == nil {
-		for r := range t.rows {
-			t.failRoot(int32(r), why)
+		if t.watch != nil {
+			t.failWatched(nil, t.rows, why)
+		} else {
+			for r := range t.rows {
+				t.failRoot(int32(r), why)
+			}
 		}
-		t.settle(t.word.Add(-wholeShare))
+		t.dropWhole()
 		return
 	}
-	for _, r := range rows {
-		t.failRoot(r, why)
+	if t.watch != nil {
+		t.failWatched(rows, len(rows), why)
+	} else {
+		for _, r := range rows {
+			t.failRoot(r, why)
+		}
 	}
 	t.release(rows, now)
 }
 
-// failRoot decides one root (I2). The failure is counted before the row leaves
-// the word, so whoever sees the word at zero sees the failure too.
-func (t *Tree) failRoot(r int32, why Reason) {
+// failRoot decides one root (I2) and reports whether it was open. The failure is
+// counted before the row leaves the word, so whoever sees the word at zero sees
+// the failure too.
+func (t *Tree) failRoot(r int32, why Reason) bool {
 	t.reason.CompareAndSwap(nil, &why)
 	p := t.split()
 	old := p.pending[r].Or(failedRow)
-	if old&failedRow != 0 {
-		return
+	if old&(failedRow|reportedRow) != 0 {
+		return false
 	}
-	t.ledger.active.Add(-1)
-	t.ledger.failed[why.Class].Add(1)
+	if t.watch == nil {
+		t.ledger.active.Add(-1)
+		t.ledger.failed[why.Class].Add(1)
+	}
 	if t.ledger.Tap != nil {
 		t.ledger.Tap.Observe(observe.Event{Kind: observe.RootFailed, Domain: t.ledger.Domain, Tree: t.id, Row: int(r), Text: why.Text})
 	}
@@ -234,6 +265,7 @@ func (t *Tree) failRoot(r int32, why Reason) {
 	if int(failures) == t.rows {
 		t.finish()
 	}
+	return true
 }
 
 // settle finishes the tree when a change of the word left nothing pending.
@@ -250,9 +282,14 @@ func (t *Tree) finish() {
 		return
 	}
 	failures := int(t.failures.Load())
-	t.ledger.active.Add(failures - t.rows)
+	if t.watch == nil {
+		t.ledger.active.Add(failures - t.rows)
+	}
 	if t.ledger.Tap != nil {
 		t.ledger.Tap.Observe(observe.Event{Kind: observe.RootsDone, Domain: t.ledger.Domain, Tree: t.id, Count: t.rows - failures})
+	}
+	if t.done == nil {
+		return
 	}
 	out := Outcome{Failed: failures > 0}
 	if out.Failed {
@@ -301,7 +338,7 @@ func (t *Tree) open(f func(row int32, progress primitives.Instant, parked bool))
 		pending, parked, last := whole, wholeParked, stamp
 		if p != nil {
 			own := p.pending[r].Load()
-			if own&failedRow != 0 {
+			if own&(failedRow|reportedRow) != 0 {
 				continue
 			}
 			pending += own

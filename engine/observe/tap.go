@@ -29,6 +29,7 @@ const (
 	DomainQuiet                            // ID: flush generation
 	RevisionInstalled                      // ID: revision number
 	DefinitionChanged                      // ID: index of the command, Row: number of the kind
+	RootsWatched                           // Tree, Count: roots of rows that another node forwarded
 )
 
 // Event is one observation. Names are definitions' names; no field holds a
