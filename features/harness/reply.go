@@ -14,6 +14,8 @@ import (
 func ReplyTo(statements string, r *sessionpb.ExecuteReply) Reply {
 	reply := Reply{
 		Disposition: r.GetDisposition().String(),
+		Reference:   r.GetExecutionReference(),
+		Origin:      r.GetOrigin().String(),
 		Text:        r.GetText(),
 		Document:    plainDocument(r.GetDocument()),
 	}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -110,11 +111,14 @@ func (r *Run) suite(t *testing.T, file string, index int) {
 
 // scene prepares the hooks and steps of one scenario.
 func (r *Run) scene(sc *godog.ScenarioContext, file string, index int) {
-	s := &Scene{run: r, systems: map[string]System{}, produced: map[string][]Record{}, baselines: map[string]float64{}}
+	s := &Scene{
+		run: r, systems: map[string]System{}, produced: map[string][]Record{}, baselines: map[string]float64{},
+		roles: map[string]Node{}, owners: map[string]string{},
+	}
 	sc.Before(func(ctx context.Context, scenario *godog.Scenario) (context.Context, error) {
 		s.scenario = r.identify(file, scenario, index)
-		tags := tagNames(scenario)
-		reason, missing := r.reasonToSkip(s.scenario, tags)
+		tags := s.scenario.Tags
+		reason, missing := r.reasonToSkip(s.scenario, scenario)
 		r.ledger.add(outcome{feature: s.scenario.Feature, scenario: scenario.Name, nodes: s.scenario.Nodes, tags: tags, skipped: reason, missing: missing})
 		if reason != "" {
 			return ctx, godog.ErrSkip
@@ -174,6 +178,7 @@ func (r *Run) identify(file string, scenario *godog.Scenario, index int) Scenari
 		Nodes:   nodes,
 		Seed:    binary.BigEndian.Uint64(sum),
 		ID:      hex.EncodeToString(sum[8:11]),
+		Tags:    tagNames(scenario),
 	}
 	if r.options.Artifacts != "" {
 		name := strings.Map(func(c rune) rune {
@@ -197,8 +202,8 @@ func tagNames(scenario *godog.Scenario) []string {
 
 // reasonToSkip returns why the scenario does not run, "" if it does, and the tag
 // that asks for what is missing.
-func (r *Run) reasonToSkip(s Scenario, tags []string) (reason, missing string) {
-	for _, tag := range tags {
+func (r *Run) reasonToSkip(s Scenario, scenario *godog.Scenario) (reason, missing string) {
+	for _, tag := range s.Tags {
 		if kind, ok := strings.CutPrefix(tag, "needs:"); ok {
 			if reason := r.world.Missing(kind); reason != "" {
 				return fmt.Sprintf("no %s: %s", kind, reason), tag
@@ -211,8 +216,16 @@ func (r *Run) reasonToSkip(s Scenario, tags []string) (reason, missing string) {
 	if s.Nodes > 0 && !slices.Contains(strings.Split(r.options.Nodes, ","), strconv.Itoa(s.Nodes)) {
 		return fmt.Sprintf("examples of %d nodes are not selected", s.Nodes), ""
 	}
-	if s.Nodes > ClusterNodesMax {
-		return fmt.Sprintf("clusters of %d nodes are not formed yet", s.Nodes), ""
+	several, grows := "", false
+	for _, step := range scenario.Steps {
+		several = cmp.Or(several, severalPattern.FindString(step.Text))
+		grows = grows || growthPattern.MatchString(step.Text)
+	}
+	switch {
+	case max(s.Nodes, 1) > ClusterNodesMax || grows && ClusterNodesMax == 1:
+		return "clusters of several nodes are not formed yet", ""
+	case s.Nodes == 1 && several != "" && !grows:
+		return fmt.Sprintf("a cluster of one has not what %q speaks of", several), ""
 	}
 	return "", ""
 }

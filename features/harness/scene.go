@@ -28,6 +28,7 @@ type Scene struct {
 	// last is the reply the result steps speak about; refusalOpen says that it was
 	// a refusal no step has mentioned yet.
 	last        Reply
+	asked       request
 	refusalOpen bool
 	response    *Response
 	command     *CommandResult
@@ -37,6 +38,10 @@ type Scene struct {
 	produced map[string][]Record
 	// baselines are metric values from before the step that should raise them.
 	baselines map[string]float64
+	// roles are nodes that steps remember, and owners who executed an operator when
+	// a step spoke of it last.
+	roles  map[string]Node
+	owners map[string]string
 	// fixtures undo what a step left outside the stage.
 	fixtures []func() error
 }
@@ -45,6 +50,8 @@ type namedSession struct {
 	name    string
 	node    Node
 	session Session
+	// credentials are whose session it is.
+	credentials Credentials
 	// domain is what the session selected, for the one that follows it after a
 	// restart of the node.
 	domain        string
@@ -65,6 +72,8 @@ func (n *namedSession) end(ctx context.Context) error {
 	n.session = nil
 	return errors.Join(errs...)
 }
+
+var errNoCluster = errors.New("the scenario has no cluster yet")
 
 // operator is the session of steps that name none.
 const operator = "the operator"
@@ -207,56 +216,4 @@ func (s *Scene) close(failed bool) error {
 		}))
 	}
 	return errors.Join(append(errs, s.stage.Close(failed || errors.Join(errs...) != nil))...)
-}
-
-// node finds a node by its name or role. One node plays every role of a cluster
-// of one.
-func (s *Scene) node(name string) (Node, error) {
-	nodes := s.stage.Nodes()
-	if len(nodes) == 0 {
-		return nil, errors.New("the scenario has no cluster yet")
-	}
-	for _, n := range nodes {
-		if n.Name() == name {
-			return n, nil
-		}
-	}
-	switch {
-	case name == "the leader", strings.HasPrefix(name, "the owner of "):
-		return nodes[0], nil
-	}
-	return nil, fmt.Errorf("no node %q in this cluster", name)
-}
-
-// session returns the named session, opened on the first node when it is new.
-func (s *Scene) session(ctx context.Context, name string) (*namedSession, error) {
-	for _, n := range s.sessions {
-		if n.name == name && n.session != nil {
-			return n, nil
-		}
-	}
-	nodes := s.stage.Nodes()
-	if len(nodes) == 0 {
-		return nil, errors.New("the scenario has no cluster yet")
-	}
-	return s.openSession(ctx, name, nodes[0], s.stage.Credentials())
-}
-
-func (s *Scene) openSession(ctx context.Context, name string, node Node, c Credentials) (*namedSession, error) {
-	named := &namedSession{name: name, domain: "default", subscriptions: map[string]Subscription{}}
-	known := false
-	for _, n := range s.sessions {
-		if n.name == name {
-			named, known = n, true
-		}
-	}
-	session, err := s.stage.Client(ctx, c, node, named.domain)
-	if err != nil {
-		return nil, err
-	}
-	named.session, named.node = session, node
-	if !known {
-		s.sessions = append(s.sessions, named)
-	}
-	return named, nil
 }

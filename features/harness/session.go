@@ -38,6 +38,14 @@ func (s *clientSession) Execute(ctx context.Context, statements string) (Reply, 
 	return ReplyTo(statements, reply), nil
 }
 
+func (s *clientSession) ExecuteAs(ctx context.Context, reference, statements string) (Reply, error) {
+	reply, err := s.session.ExecuteAs(ctx, reference, statements)
+	if err != nil {
+		return Reply{}, err
+	}
+	return ReplyTo(statements, reply), nil
+}
+
 func (s *clientSession) Subscribe(ctx context.Context, statement string) (Subscription, error) {
 	life, cancel := primitives.WithCancel(context.Background(), s.w)
 	stream, err := s.session.Subscribe(life, statement, sessionpb.RowFormat_JSON)

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,14 @@ type Scenario struct {
 	ID string
 	// Folder receives artifacts when the scenario fails.
 	Folder string
+	// Tags are those of the scenario, without the @.
+	Tags []string
+}
+
+// Tagged reports whether the scenario has a tag, or one below it: fault:link
+// covers fault:link_slow.
+func (s Scenario) Tagged(tag string) bool {
+	return slices.ContainsFunc(s.Tags, func(t string) bool { return t == tag || strings.HasPrefix(t, tag+"_") })
 }
 
 // Stage is what one scenario acts on.
@@ -43,7 +52,11 @@ type Stage interface {
 	World() primitives.World
 	Limits() Limits
 
+	// StartCluster starts the nodes, the first one as the founder, and waits until
+	// each is ready.
 	StartCluster(ctx context.Context, nodes int, settings Settings) error
+	// Join starts one more node that asks the cluster to admit it, and does not wait.
+	Join(ctx context.Context, name string, settings Settings) (Node, error)
 	// Nodes returns the nodes in name order; empty before StartCluster.
 	Nodes() []Node
 	// Client opens a session on a node. Its rows and replies arrive on World.
@@ -81,6 +94,16 @@ type Machines interface {
 	JumpClock(n Node, by time.Duration) error
 }
 
+// Links is a stage that can hurt the way from one node to another. Clients and
+// external systems are not touched.
+type Links interface {
+	// CutLink lets nothing pass from one node to the other.
+	CutLink(from, to Node) error
+	SlowLink(from, to Node, by time.Duration) error
+	// HealLink makes the way good again; what was on it arrives.
+	HealLink(from, to Node) error
+}
+
 // Setting is one flag of the daemon without its dashes.
 type Setting struct{ Name, Value string }
 
@@ -94,14 +117,22 @@ type Credentials struct{ User, Password string }
 type Node interface {
 	Name() string
 	Running() bool
+	// Frozen reports whether the process stands still.
+	Frozen() bool
+	// Exited returns the exit status of a process that ended by itself.
+	Exited() (status int, ended bool)
 	// Kill ends the process with no chance to do anything.
 	Kill(ctx context.Context) error
 	// Stop asks the process to stop and returns its exit status.
 	Stop(ctx context.Context) (int, error)
 	Freeze(ctx context.Context) error
 	Thaw(ctx context.Context) error
-	// Restart starts the node again on its storage and waits until it is ready.
-	Restart(ctx context.Context) error
+	// Start starts the node again on its storage and does not wait.
+	Start(ctx context.Context) error
+	// Ready waits until the node serves. It fails when its process ends before.
+	Ready(ctx context.Context) error
+	// Wipe empties the storage of a node that does not run.
+	Wipe(ctx context.Context) error
 	// DamageStorage hurts the files of a node that does not run.
 	DamageStorage(ctx context.Context, damage StorageDamage) error
 	// EndpointAddress is where the node takes HTTP requests of endpoints.
@@ -129,6 +160,8 @@ type Session interface {
 	Domain() string
 	// Execute sends one request. A refused statement is a Reply, not an error.
 	Execute(ctx context.Context, statements string) (Reply, error)
+	// ExecuteAs sends one request under an execution reference of an earlier one.
+	ExecuteAs(ctx context.Context, reference, statements string) (Reply, error)
 	// Subscribe runs a CREATE SUBSCRIPTION statement and delivers its rows as JSON.
 	Subscribe(ctx context.Context, statement string) (Subscription, error)
 	// Close ends the session cleanly, Drop without a word.
@@ -139,7 +172,9 @@ type Session interface {
 // Reply answers one request.
 type Reply struct {
 	Disposition string
-	Text        string
+	// Reference is the execution reference, Origin whether it was executed now.
+	Reference, Origin string
+	Text              string
 	// Document is the typed reply in JSON's terms; nil where there is none.
 	Document any
 	// Refusal is the rendered diagnostic of a failed request: message, line, caret

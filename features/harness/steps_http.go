@@ -11,7 +11,7 @@ import (
 
 func (s *Scene) httpSteps(sc *godog.ScenarioContext) {
 	request := func(ctx context.Context, method, target, node string, headers []string, body string) (*Response, error) {
-		n, err := s.node(node)
+		n, err := s.node(ctx, node)
 		if err != nil {
 			return nil, err
 		}

@@ -31,25 +31,7 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 		}
 		return s.script(ctx, who, text)
 	})
-	s.define(sc, `^`+sessionPattern+` signs in as "([^"]*)" with password "([^"]*)"$`, func(ctx context.Context, who, user, password string) error {
-		nodes := s.stage.Nodes()
-		if len(nodes) == 0 {
-			return fmt.Errorf("the scenario has no cluster yet")
-		}
-		if _, err := s.openSession(ctx, who, nodes[0], Credentials{User: user, Password: password}); err != nil {
-			s.answer(Reply{Disposition: "FAILED", Refusal: err.Error()})
-			return nil
-		}
-		s.answer(Reply{Disposition: "COMPLETED"})
-		return nil
-	})
-	s.define(sc, `^`+sessionPattern+` drops$`, func(ctx context.Context, who string) error {
-		session, err := s.session(ctx, who)
-		if err != nil {
-			return err
-		}
-		return session.end(ctx)
-	})
+	s.sessionSteps(sc)
 	s.define(sc, `^domain "([^"]*)"$`, func(ctx context.Context, name string) error {
 		return s.mustExecute(ctx, "CREATE DOMAIN "+name, "USE "+name)
 	})
@@ -76,6 +58,23 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 	s.result(sc, `^it succeeds$`, func(context.Context) error {
 		if !s.last.Completed() {
 			return fmt.Errorf("%s: %s", s.last.Disposition, s.last.Refusal)
+		}
+		return nil
+	})
+	s.result(sc, `^repeating its reference gives the same result$`, func(ctx context.Context) error {
+		session, err := s.session(ctx, s.asked.who)
+		if err != nil {
+			return err
+		}
+		reply, err := session.session.ExecuteAs(ctx, s.last.Reference, s.asked.text)
+		if err != nil {
+			return err
+		}
+		if reply.Disposition != s.last.Disposition || reply.Text != s.last.Text {
+			return fmt.Errorf("it is %s: %s%s", reply.Disposition, reply.Text, reply.Refusal)
+		}
+		if reply.Origin != recovered {
+			return fmt.Errorf("the node does not say that the outcome is an earlier one, but %s", reply.Origin)
 		}
 		return nil
 	})
@@ -135,6 +134,12 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 	})
 }
 
+// recovered is the origin of an outcome that a node remembered.
+const recovered = "RECOVERED"
+
+// request is what was asked, and by which session.
+type request struct{ who, text string }
+
 // execute sends one request as it is.
 func (s *Scene) execute(ctx context.Context, who, text string) error {
 	session, err := s.session(ctx, who)
@@ -145,6 +150,7 @@ func (s *Scene) execute(ctx context.Context, who, text string) error {
 	if err != nil {
 		return err
 	}
+	s.asked = request{who, text}
 	s.answer(reply)
 	return nil
 }

@@ -30,7 +30,7 @@ func (s *Scene) observationSteps(sc *godog.ScenarioContext) {
 		return s.metric(ctx, name, labels, node, func(v float64) bool { return v >= s.baselines[name+labels+node]+float64(by) })
 	})
 	s.define(sc, `^(/\S*) on `+nodePattern+` answers (\d+)$`, func(ctx context.Context, path, node string, status int) error {
-		n, err := s.node(node)
+		n, err := s.node(ctx, node)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Scene) observationSteps(sc *godog.ScenarioContext) {
 		})
 	})
 	s.define(sc, `^the log of `+nodePattern+` contains "([^"]*)"$`, func(ctx context.Context, node, text string) error {
-		n, err := s.node(node)
+		n, err := s.node(ctx, node)
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (s *Scene) observationSteps(sc *godog.ScenarioContext) {
 		}
 		return nil
 	})
-	s.define(sc, `^at most (\d+) log lines of `+nodePattern+` contain "([^"]*)"$`, func(_ context.Context, most int, node, text string) error {
-		n, err := s.node(node)
+	s.define(sc, `^at most (\d+) log lines of `+nodePattern+` contain "([^"]*)"$`, func(ctx context.Context, most int, node, text string) error {
+		n, err := s.node(ctx, node)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s *Scene) metric(ctx context.Context, name, labels, node string, holds fun
 var labelPattern = regexp.MustCompile(`\w+="[^"]*"`)
 
 func (s *Scene) readMetric(ctx context.Context, name, labels, node string) (float64, error) {
-	n, err := s.node(node)
+	n, err := s.node(ctx, node)
 	if err != nil {
 		return 0, err
 	}

@@ -19,6 +19,8 @@ const (
 	startAttempts = 3
 	stopWithin    = 80 * time.Second // the daemon's own shutdown bound and 30 s
 	requestWithin = 10 * time.Second
+	// clusterPassword is the first user's in clusters of several nodes.
+	clusterPassword = "correct horse"
 )
 
 // node is one plexusd child process and the directory it keeps.
@@ -30,6 +32,9 @@ type node struct {
 
 	process                         *process
 	client, endpoint, observability string
+	interconnect, advertised        string // where it listens for nodes, and what it tells them
+	started, frozen                 bool
+	stopped                         bool // the process was told to end, or killed
 }
 
 // Name implements harness.Node.
@@ -43,6 +48,9 @@ func (n *node) dataDir() string { return filepath.Join(n.dir, "data") }
 func (n *node) logFile() string { return filepath.Join(n.dir, "log") }
 
 func (n *node) initialPassword() string {
+	if n.stage.password != "" {
+		return n.stage.password
+	}
 	text, err := os.ReadFile(filepath.Join(n.dataDir(), "initial-password"))
 	if err != nil {
 		return ""
@@ -50,42 +58,116 @@ func (n *node) initialPassword() string {
 	return strings.TrimSpace(string(text))
 }
 
-// start picks ports and starts the process; a port that somebody took between
-// picking and binding costs one attempt.
-func (n *node) start(ctx context.Context) error {
-	for attempt := 1; ; attempt++ {
-		for _, address := range []*string{&n.client, &n.endpoint, &n.observability} {
-			port, err := freePort()
-			if err != nil {
-				return err
-			}
-			*address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+// assign picks the ports of the node, and opens the ways to it.
+func (n *node) assign() error {
+	for _, address := range []*string{&n.client, &n.endpoint, &n.observability, &n.interconnect} {
+		port, err := freePort()
+		if err != nil {
+			return err
 		}
-		err := n.run(ctx)
+		*address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	}
+	n.advertised = n.interconnect
+	if n.stage.links == nil {
+		return nil
+	}
+	number := ordinal(n.name)
+	if err := writeHosts(n.hostsFile(), number); err != nil {
+		return err
+	}
+	if err := n.stage.links.shut(number); err != nil {
+		return err
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	n.advertised = net.JoinHostPort(memberName(number), strconv.Itoa(port))
+	return n.stage.links.open(number, uint16(port), func() string { return n.interconnect })
+}
+
+func (n *node) hostsFile() string { return filepath.Join(n.dir, "hosts") }
+
+// launch starts the node for the first time and waits until it is ready.
+func (n *node) launch(ctx context.Context) error {
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	return n.launched(ctx)
+}
+
+// launched waits until a node that was started for the first time is ready; a
+// port that somebody took between picking and binding costs one attempt.
+func (n *node) launched(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := n.Ready(ctx)
 		if err == nil || attempt == startAttempts || !strings.Contains(n.Logs(), "address already in use") {
+			return err
+		}
+		if err := n.assign(); err != nil {
+			return err
+		}
+		if err := n.Start(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// run starts the process on the ports it has and waits until it is ready.
-func (n *node) run(ctx context.Context) error {
+// Start implements harness.Node: the same ports, the same directory.
+func (n *node) Start(context.Context) error {
 	args := []string{
-		"--data-dir", n.dataDir(), "--client-listen", n.client,
+		"--data-dir", n.dataDir(), "--node-id", n.name, "--client-listen", n.client,
 		"--http-listen", n.endpoint, "--observability-listen", n.observability,
 	}
+	args = append(args, n.clusterArguments()...)
 	for _, setting := range n.settings {
 		args = append(args, "--"+setting.Name, setting.Value)
 	}
-	child, err := spawn(filepath.Join(n.stage.world.programs, "plexusd"), args, nil, n.dir, n.logFile())
+	child, err := spawn(filepath.Join(n.stage.world.programs, "plexusd"), args, n.environment(), n.dir, n.logFile())
 	if err != nil {
 		return err
 	}
-	n.process = child
-	return n.ready(ctx)
+	n.process, n.frozen, n.stopped = child, false, false
+	n.started = true
+	return nil
 }
 
-func (n *node) ready(ctx context.Context) error {
+// clusterArguments say how the node finds the others. The first one founds the
+// cluster, once.
+func (n *node) clusterArguments() []string {
+	if harness.ClusterNodesMax == 1 {
+		return nil
+	}
+	args := []string{"--interconnect-listen", n.interconnect}
+	if n.stage.links != nil {
+		args = append(args, "--interconnect-advertise", n.advertised, "--interconnect-insecure", "true", "--dns-hosts", n.hostsFile())
+	}
+	if n == n.stage.nodes[0] && !n.started {
+		return args
+	}
+	var seeds []string
+	for _, other := range n.stage.nodes {
+		if other != n {
+			seeds = append(seeds, other.advertised)
+		}
+	}
+	args = append(args, "--bootstrap", "never")
+	if len(seeds) > 0 {
+		args = append(args, "--join", strings.Join(seeds, ","))
+	}
+	return args
+}
+
+// environment holds the password of the first user, where the scenario chose it.
+func (n *node) environment() []string {
+	if n.stage.password == "" {
+		return nil
+	}
+	return []string{"PLEXUS_INIT_PASSWORD=" + n.stage.password}
+}
+
+// Ready implements harness.Node.
+func (n *node) Ready(ctx context.Context) error {
 	last := "no answer"
 	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if !n.process.running() {
@@ -104,8 +186,23 @@ func (n *node) ready(ctx context.Context) error {
 	return fmt.Errorf("%s is not ready after %s: %s\n%s", n.name, startWithin, last, n.Logs())
 }
 
+// Frozen implements harness.Node.
+func (n *node) Frozen() bool { return n.frozen }
+
+// Exited implements harness.Node.
+func (n *node) Exited() (status int, ended bool) {
+	if n.process == nil || n.process.running() || n.stopped {
+		return 0, false
+	}
+	return n.process.status, true
+}
+
+// Wipe implements harness.Node.
+func (n *node) Wipe(context.Context) error { return os.RemoveAll(n.dataDir()) }
+
 // Kill implements harness.Node with SIGKILL.
 func (n *node) Kill(context.Context) error {
+	n.stopped = true
 	if err := n.process.signal(syscall.SIGKILL); err != nil {
 		return err
 	}
@@ -115,6 +212,7 @@ func (n *node) Kill(context.Context) error {
 
 // Stop implements harness.Node with SIGTERM.
 func (n *node) Stop(context.Context) (int, error) {
+	n.stopped = true
 	if err := n.process.signal(syscall.SIGTERM); err != nil {
 		return 0, err
 	}
@@ -122,13 +220,16 @@ func (n *node) Stop(context.Context) (int, error) {
 }
 
 // Freeze implements harness.Node with SIGSTOP.
-func (n *node) Freeze(context.Context) error { return n.process.signal(syscall.SIGSTOP) }
+func (n *node) Freeze(context.Context) error {
+	n.frozen = true
+	return n.process.signal(syscall.SIGSTOP)
+}
 
 // Thaw implements harness.Node with SIGCONT.
-func (n *node) Thaw(context.Context) error { return n.process.signal(syscall.SIGCONT) }
-
-// Restart implements harness.Node: the same ports, the same directory.
-func (n *node) Restart(ctx context.Context) error { return n.run(ctx) }
+func (n *node) Thaw(context.Context) error {
+	n.frozen = false
+	return n.process.signal(syscall.SIGCONT)
+}
 
 // EndpointAddress implements harness.Node.
 func (n *node) EndpointAddress() string { return n.endpoint }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"plexus/features/harness"
@@ -44,7 +45,10 @@ type stage struct {
 	scenario harness.Scenario
 	dir      string
 	real     *real.World
+	settings harness.Settings // of the cluster
 	nodes    []*node
+	password string // of the first user; "" where the first node draws it
+	links    *links // nil where no scenario hurts them
 	systems  map[string]closer
 }
 
@@ -65,18 +69,55 @@ func (s *stage) Limits() harness.Limits {
 
 // StartCluster implements harness.Stage.
 func (s *stage) StartCluster(ctx context.Context, nodes int, settings harness.Settings) error {
+	if nodes > 1 && !s.scenario.Tagged("scheduler") {
+		settings = append(harness.Settings{{Name: "scheduler", Value: "random"}}, settings...)
+	}
+	s.settings = settings
+	if nodes > 1 {
+		s.password = clusterPassword
+	}
+	if s.scenario.Tagged("fault:link") {
+		s.links = newLinks(s.real)
+	}
 	for i := range nodes {
-		n := &node{stage: s, name: fmt.Sprintf("node-%d", i+1), settings: settings}
-		n.dir = filepath.Join(s.dir, n.name)
-		if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		n, err := s.add(fmt.Sprintf("node-%d", i+1), settings)
+		if err != nil {
 			return err
 		}
-		s.nodes = append(s.nodes, n)
-		if err := n.start(ctx); err != nil {
+		if i == 0 {
+			err = n.launch(ctx)
+		} else {
+			err = n.Start(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range s.nodes[1:] {
+		if err := n.launched(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Join implements harness.Stage.
+func (s *stage) Join(ctx context.Context, name string, settings harness.Settings) (harness.Node, error) {
+	n, err := s.add(name, append(slices.Clip(s.settings), settings...))
+	if err != nil {
+		return nil, err
+	}
+	return n, n.Start(ctx)
+}
+
+// add gives a node its directory and its ports.
+func (s *stage) add(name string, settings harness.Settings) (*node, error) {
+	n := &node{stage: s, name: name, settings: settings, dir: filepath.Join(s.dir, name)}
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return nil, err
+	}
+	s.nodes = append(s.nodes, n)
+	return n, n.assign()
 }
 
 // Nodes implements harness.Stage.
@@ -166,6 +207,9 @@ func (s *stage) Close(failed bool) error {
 	}
 	for _, kind := range primitives.SortedKeys(s.systems) {
 		errs = append(errs, s.systems[kind].close())
+	}
+	if s.links != nil {
+		errs = append(errs, s.links.end())
 	}
 	if err := s.real.Close(joinWithin); err != nil {
 		errs = append(errs, err)

@@ -68,7 +68,9 @@ func (w *World) Lacks(tag string) string {
 		return ""
 	}
 	switch fault {
-	case "kill", "freeze", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
+	case "link", "link_slow":
+		return linksMissing()
+	case "kill", "freeze", "wipe", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
 		return ""
 	default:
 		return fmt.Sprintf("a real machine does not do %s on request", fault)

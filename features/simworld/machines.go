@@ -36,4 +36,33 @@ func (s *stage) JumpClock(n harness.Node, by time.Duration) error {
 	return nil
 }
 
-var _ harness.Machines = (*stage)(nil)
+// CutLink implements harness.Links.
+func (s *stage) CutLink(from, to harness.Node) error {
+	s.sim.Network().Cut(from.(*node).host, to.(*node).host)
+	return nil
+}
+
+// SlowLink implements harness.Links.
+func (s *stage) SlowLink(from, to harness.Node, by time.Duration) error {
+	n := s.sim.Network()
+	l := n.LinkOf(from.(*node).host, to.(*node).host)
+	l.Latency += by
+	n.SetLink(from.(*node).host, to.(*node).host, l)
+	return nil
+}
+
+// HealLink implements harness.Links.
+func (s *stage) HealLink(from, to harness.Node) error {
+	n := s.sim.Network()
+	n.ResetLink(from.(*node).host, to.(*node).host)
+	n.Heal(from.(*node).host, to.(*node).host)
+	return nil
+}
+
+// healLinks makes every way between nodes good.
+func (s *stage) healLinks() { s.sim.Network().HealAll() }
+
+var (
+	_ harness.Machines = (*stage)(nil)
+	_ harness.Links    = (*stage)(nil)
+)

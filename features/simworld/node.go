@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,25 +25,56 @@ const (
 
 // StartCluster implements harness.Stage.
 func (s *stage) StartCluster(ctx context.Context, nodes int, settings harness.Settings) error {
+	if nodes > 1 && !s.scenario.Tagged("scheduler") {
+		settings = append(harness.Settings{{Name: "scheduler", Value: "random"}}, settings...)
+	}
+	s.settings = settings
 	for i := range nodes {
-		n := &node{stage: s, host: s.sim.Host(fmt.Sprintf("node-%d", i+1))}
-		n.cluster = cluster.NewNode(n.host, func(w primitives.World) cluster.Process {
+		s.add(fmt.Sprintf("node-%d", i+1), settings)
+	}
+	s.nodes[0].cluster.Start()
+	if err := s.nodes[0].Ready(ctx); err != nil {
+		return err
+	}
+	for _, n := range s.nodes[1:] {
+		n.cluster.Start()
+	}
+	for _, n := range s.nodes[1:] {
+		if err := n.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Join implements harness.Stage.
+func (s *stage) Join(_ context.Context, name string, settings harness.Settings) (harness.Node, error) {
+	if s.sim.Find(name) != nil {
+		return nil, fmt.Errorf("%s is there already", name)
+	}
+	n := s.add(name, append(slices.Clip(s.settings), settings...))
+	n.cluster.Start()
+	return n, nil
+}
+
+// add puts a node on a machine of its own.
+func (s *stage) add(name string, settings harness.Settings) *node {
+	n := &node{stage: s, host: s.sim.Host(name)}
+	n.cluster = s.cluster.Add(n.host, cluster.Program{
+		Process: func(_ *cluster.Node, w primitives.World) cluster.Process {
 			return cluster.Process{Connectors: cluster.Connectors(w, nats.Driver{})}
-		}, func(to *enginenode.Settings) error {
+		},
+		Settings: func(_ *cluster.Node, to *enginenode.Settings) error {
 			for _, setting := range settings {
 				if err := to.Set(setting.Name, setting.Value); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		s.nodes = append(s.nodes, n)
-		n.cluster.Start()
-		if err := n.ready(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+		},
+	})
+	s.nodes = append(s.nodes, n)
+	return n
 }
 
 // Credentials implements harness.Stage.
@@ -70,8 +102,23 @@ func (n *node) Name() string { return n.host.Name() }
 // Running implements harness.Node.
 func (n *node) Running() bool { return n.host.Running() }
 
-// ready waits until the node serves.
-func (n *node) ready(ctx context.Context) error {
+// Frozen implements harness.Node.
+func (n *node) Frozen() bool { return n.host.Frozen() }
+
+// Exited implements harness.Node. A simulated process has no exit status of its
+// own: 1 is one that failed.
+func (n *node) Exited() (status int, ended bool) {
+	if !n.host.Exited() {
+		return 0, false
+	}
+	if n.cluster.Failure() != nil {
+		status = 1
+	}
+	return status, true
+}
+
+// Ready implements harness.Node.
+func (n *node) Ready(ctx context.Context) error {
 	w := n.stage.World()
 	for until := w.Clock().Now().Add(readyWithin); !n.cluster.Ready(); {
 		if !n.host.Running() || !w.Clock().Now().Before(until) {
@@ -81,6 +128,12 @@ func (n *node) ready(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// Wipe implements harness.Node.
+func (n *node) Wipe(context.Context) error {
+	n.host.Disk().Wipe()
 	return nil
 }
 
@@ -118,20 +171,26 @@ func (n *node) Thaw(context.Context) error {
 	return nil
 }
 
-// Restart implements harness.Node.
-func (n *node) Restart(ctx context.Context) error {
+// Start implements harness.Node.
+func (n *node) Start(context.Context) error {
 	n.host.Restart()
-	return n.ready(ctx)
+	return nil
 }
 
 // revive brings a node that a scenario left down or frozen back to life.
-func (n *node) revive(ctx context.Context) error {
+func (n *node) revive() {
 	n.host.Thaw()
 	n.host.Disk().Heal()
-	if n.host.Running() {
-		return nil
+	if !n.host.Running() && !n.refused() {
+		n.host.Restart()
 	}
-	return n.Restart(ctx)
+}
+
+// refused reports whether the process ended by itself: a node that the cluster
+// does not admit stays down.
+func (n *node) refused() bool {
+	_, ended := n.Exited()
+	return ended
 }
 
 // tornRecord claims a length that the file does not hold.
@@ -197,12 +256,18 @@ func (s *stage) check() error {
 	return s.Do("stop", func(ctx context.Context) error {
 		var errs []error
 		for _, n := range s.nodes {
-			if !n.cluster.Ready() {
+			if !n.refused() && !n.cluster.Ready() {
 				errs = append(errs, fmt.Errorf("%s does not serve: %s", n.Name(), strings.Join(n.cluster.NotReady(), ", ")))
-				continue
 			}
-			_, err := n.Stop(ctx)
-			errs = append(errs, err)
+		}
+		if len(errs) > 0 {
+			return errors.Join(errs...)
+		}
+		for _, n := range s.nodes {
+			if !n.refused() {
+				_, err := n.Stop(ctx)
+				errs = append(errs, err)
+			}
 		}
 		return errors.Join(errs...)
 	})

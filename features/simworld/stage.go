@@ -13,6 +13,7 @@ import (
 	"plexus/features/harness"
 	"plexus/primitives"
 	"plexus/sim"
+	"plexus/sim/cluster"
 )
 
 const (
@@ -34,6 +35,8 @@ type system interface {
 type stage struct {
 	scenario harness.Scenario
 	sim      *sim.Simulation
+	cluster  *cluster.Cluster
+	settings harness.Settings // of the cluster
 	nodes    []*node
 	systems  map[string]system
 }
@@ -121,8 +124,14 @@ func (s *stage) settle() error {
 		for _, kind := range primitives.SortedKeys(s.systems) {
 			errs = append(errs, s.systems[kind].healAll())
 		}
+		s.healLinks()
 		for _, n := range s.nodes {
-			errs = append(errs, n.revive(ctx))
+			n.revive()
+		}
+		for _, n := range s.nodes {
+			if !n.refused() {
+				errs = append(errs, n.Ready(ctx))
+			}
 		}
 		return errors.Join(errs...)
 	})

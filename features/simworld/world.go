@@ -6,6 +6,7 @@ import (
 
 	"plexus/features/harness"
 	"plexus/sim"
+	"plexus/sim/cluster"
 )
 
 // World opens one simulation per scenario.
@@ -40,7 +41,7 @@ func (*World) Lacks(tag string) string {
 		return ""
 	}
 	switch fault {
-	case "kill", "power", "disk", "clock", "freeze", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
+	case "kill", "power", "disk", "clock", "freeze", "wipe", "link", "link_slow", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
 		return ""
 	default:
 		return fmt.Sprintf("the simulated world has no step for %s", fault)
@@ -49,7 +50,7 @@ func (*World) Lacks(tag string) string {
 
 // Open implements harness.World.
 func (*World) Open(s harness.Scenario) (harness.Stage, error) {
-	st := &stage{scenario: s, systems: map[string]system{}}
+	st := &stage{scenario: s, cluster: cluster.New(), systems: map[string]system{}}
 	st.sim = sim.New(sim.Options{Seed: s.Seed, Logs: st.log})
 	return st, nil
 }

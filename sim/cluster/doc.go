@@ -6,6 +6,8 @@
 //	    models behind the connectors' ports. Nothing of it is replaced.
 //	C2  A process starts with nothing but its disk; what watches it starts anew
 //	    with it.
+//	C3  A cluster is founded by its first node, once. What nodes know of each other
+//	    are names of machines and ports.
 //
 // It knows neither faults nor what must hold.
 package cluster

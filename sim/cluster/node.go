@@ -17,11 +17,12 @@ import (
 
 // Where a node listens, and the first user of every cluster.
 const (
-	SessionPort  = 47391
-	EndpointPort = 8088
-	User         = "default"
-	Password     = "correct horse"
-	dataDir      = "/var/lib/plexus"
+	SessionPort      = 47391
+	InterconnectPort = 47395
+	EndpointPort     = 8088
+	User             = "default"
+	Password         = "correct horse"
+	dataDir          = "/var/lib/plexus"
 )
 
 // Process is what one process of a node is built with. It is made anew for each.
@@ -30,20 +31,23 @@ type Process struct {
 	Tap        observe.Tap // may be nil
 }
 
-// Node is one node of the product on a simulated machine.
-type Node struct {
-	host     *sim.Host
-	process  func(w primitives.World) Process
-	settings func(*node.Settings) error
-
-	current *node.Node // nil while none serves
-	failure error      // why the last process did not start
+// Program says how a node is built.
+type Program struct {
+	// Process is called for each process before it starts.
+	Process func(n *Node, w primitives.World) Process
+	// Settings may change what is not the simulator's own; nil changes nothing.
+	Settings func(n *Node, s *node.Settings) error
 }
 
-// NewNode puts a node on a machine. process is called for each process before it
-// starts; settings may change what is not the simulator's own, or be nil.
-func NewNode(h *sim.Host, process func(w primitives.World) Process, settings func(*node.Settings) error) *Node {
-	return &Node{host: h, process: process, settings: settings}
+// Node is one node of the product on a simulated machine.
+type Node struct {
+	host    *sim.Host
+	program Program
+	cluster *Cluster
+
+	current *node.Node // nil while none serves
+	failure error      // why the last process did not start, or ended by itself
+	founded bool       // a process of it served once
 }
 
 // Host returns the machine, for faults and restarts.
@@ -78,6 +82,12 @@ func (n *Node) SessionAddr() netip.AddrPort { return netip.AddrPortFrom(n.host.A
 // EndpointAddr is where HTTP endpoints are.
 func (n *Node) EndpointAddr() netip.AddrPort { return netip.AddrPortFrom(n.host.Addr(), EndpointPort) }
 
+// Wipe ends the node and leaves it an empty disk.
+func (n *Node) Wipe() {
+	n.host.Crash()
+	n.host.Disk().Wipe()
+}
+
 // Open opens a session as the first user, from the world of a client.
 func (n *Node) Open(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
 	o.Transport = client.DialFrames(w, n.SessionAddr(), User, Password)
@@ -93,7 +103,7 @@ func (n *Node) run(ctx context.Context, w primitives.World) {
 		n.fail(w, err)
 		return
 	}
-	p := n.process(w)
+	p := n.program.Process(n, w)
 	x := node.New(w, settings, p.Connectors, node.Listeners{
 		Sessions:  func(s *session.Service) node.Server { return session.NewFrameServer(w, n.SessionAddr(), s) },
 		Endpoints: simhttp.NewEndpointServer(w, n.EndpointAddr()),
@@ -102,7 +112,7 @@ func (n *Node) run(ctx context.Context, w primitives.World) {
 		n.fail(w, err)
 		return
 	}
-	n.current = x
+	n.current, n.founded = x, true
 	defer func() { n.current = nil }()
 	if err := x.Wait(ctx); ctx.Err() == nil {
 		n.fail(w, err)
@@ -126,10 +136,13 @@ func (n *Node) configure() (node.Settings, error) {
 	s.Control.NodeID = n.host.Name()
 	s.InitialPassword = Password
 	s.PasswordCost = session.LeastCost
-	if n.settings == nil {
+	if err := n.cluster.configure(n, &s); err != nil {
+		return s, fmt.Errorf("settings: %w", err)
+	}
+	if n.program.Settings == nil {
 		return s, nil
 	}
-	if err := n.settings(&s); err != nil {
+	if err := n.program.Settings(n, &s); err != nil {
 		return s, fmt.Errorf("settings: %w", err)
 	}
 	return s, nil

@@ -63,9 +63,9 @@ func alone(b *testing.B) func(*campaign.Run) {
 			},
 			orders: workload.Orders{Seed: r.Sim.Seed()},
 		}
-		p.node = cluster.NewNode(r.Sim.Host("node-1"), func(w primitives.World) cluster.Process {
+		p.node = cluster.New().Add(r.Sim.Host("node-1"), cluster.Program{Process: func(_ *cluster.Node, w primitives.World) cluster.Process {
 			return cluster.Process{Connectors: cluster.Connectors(w, nats.Driver{})}
-		}, nil)
+		}})
 		p.streams()
 		p.node.Start()
 		if !p.declare(p.variant.Script) {

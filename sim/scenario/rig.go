@@ -51,12 +51,12 @@ func newRig(r *campaign.Run, v workload.Variant, ref oracle.Reference, number fu
 	x.client = r.Sim.Host("client")
 	x.deliveries = oracle.NewDeliveries(r.Sim.Fail, ref)
 	x.boundary = func() *oracle.Boundary { return oracle.NewBoundary(r.Sim.Fail, x.deliveries, number) }
-	x.node = cluster.NewNode(h, x.process, nil)
+	x.node = cluster.New().Add(h, cluster.Program{Process: x.process})
 	return x
 }
 
 // process is what one process of the node is built with, and watched by.
-func (x *rig) process(w primitives.World) cluster.Process {
+func (x *rig) process(_ *cluster.Node, w primitives.World) cluster.Process {
 	boundary := x.boundary()
 	return cluster.Process{
 		Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))),

@@ -1,0 +1,141 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cucumber/godog"
+)
+
+// sessionSteps open sessions and lose them.
+func (s *Scene) sessionSteps(sc *godog.ScenarioContext) {
+	signIn := func(ctx context.Context, who, user, password string, node Node) error {
+		if _, err := s.openSession(ctx, who, node, Credentials{User: user, Password: password}); err != nil {
+			s.answer(Reply{Disposition: "FAILED", Refusal: err.Error()})
+			return nil
+		}
+		s.answer(Reply{Disposition: "COMPLETED"})
+		return nil
+	}
+	s.define(sc, `^`+sessionPattern+` signs in as "([^"]*)" with password "([^"]*)"$`, func(ctx context.Context, who, user, password string) error {
+		node, err := s.someNode()
+		if err != nil {
+			return err
+		}
+		return signIn(ctx, who, user, password, node)
+	})
+	s.define(sc, `^`+sessionPattern+` signs in as "([^"]*)" with password "([^"]*)" on `+nodePattern+`$`,
+		func(ctx context.Context, who, user, password, name string) error {
+			node, err := s.node(ctx, name)
+			if err != nil {
+				return err
+			}
+			return signIn(ctx, who, user, password, node)
+		})
+	s.define(sc, `^`+sessionPattern+` drops$`, func(ctx context.Context, who string) error {
+		session, err := s.session(ctx, who)
+		if err != nil {
+			return err
+		}
+		return session.end(ctx)
+	})
+	s.define(sc, `^`+sessionPattern+` closes$`, func(ctx context.Context, who string) error {
+		session, err := s.session(ctx, who)
+		if err != nil {
+			return err
+		}
+		err = session.session.Close(ctx)
+		session.session = nil
+		return err
+	})
+	s.define(sc, `^`+sessionPattern+` (?:opens on|reconnects to) `+nodePattern+`$`, func(ctx context.Context, who, name string) error {
+		node, err := s.node(ctx, name)
+		if err != nil {
+			return err
+		}
+		credentials := s.stage.Credentials()
+		for _, n := range s.sessions {
+			if n.name != who {
+				continue
+			}
+			credentials = n.credentials
+			if err := n.end(ctx); err != nil {
+				return err
+			}
+		}
+		_, err = s.openSession(ctx, who, node, credentials)
+		return err
+	})
+	s.define(sc, `^the operator runs on `+nodePattern+`:$`, func(ctx context.Context, name string, text *godog.DocString) error {
+		node, err := s.node(ctx, name)
+		if err != nil {
+			return err
+		}
+		who := operator + " on " + node.Name()
+		session, err := s.sessionOn(ctx, who, node)
+		if err != nil {
+			return err
+		}
+		if domain := s.domain(); domain != "" && session.session.Domain() != domain {
+			if err := s.execute(ctx, who, "USE "+domain); err != nil {
+				return err
+			}
+		}
+		return s.execute(ctx, who, text.Content)
+	})
+}
+
+// someNode returns a node that can take a session.
+func (s *Scene) someNode() (Node, error) {
+	nodes := s.stage.Nodes()
+	if len(nodes) == 0 {
+		return nil, errNoCluster
+	}
+	for _, n := range s.alive() {
+		return n, nil
+	}
+	return nodes[0], nil
+}
+
+// session returns the named session, opened on some node when it is new.
+func (s *Scene) session(ctx context.Context, name string) (*namedSession, error) {
+	for _, n := range s.sessions {
+		if n.name == name && n.session != nil {
+			return n, nil
+		}
+	}
+	node, err := s.someNode()
+	if err != nil {
+		return nil, err
+	}
+	return s.openSession(ctx, name, node, s.stage.Credentials())
+}
+
+// sessionOn returns the named session, opened on the node when it is new.
+func (s *Scene) sessionOn(ctx context.Context, name string, node Node) (*namedSession, error) {
+	for _, n := range s.sessions {
+		if n.name == name && n.session != nil {
+			return n, nil
+		}
+	}
+	return s.openSession(ctx, name, node, s.stage.Credentials())
+}
+
+func (s *Scene) openSession(ctx context.Context, name string, node Node, c Credentials) (*namedSession, error) {
+	named := &namedSession{name: name, domain: "default", subscriptions: map[string]Subscription{}}
+	known := false
+	for _, n := range s.sessions {
+		if n.name == name {
+			named, known = n, true
+		}
+	}
+	session, err := s.stage.Client(ctx, c, node, named.domain)
+	if err != nil {
+		return nil, fmt.Errorf("session of %s on %s: %w", name, node.Name(), err)
+	}
+	named.session, named.node, named.credentials = session, node, c
+	if !known {
+		s.sessions = append(s.sessions, named)
+	}
+	return named, nil
+}
