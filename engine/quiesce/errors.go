@@ -12,6 +12,9 @@ import (
 // ErrNotReady says that this node has not applied the revision a hold is for.
 var ErrNotReady = errors.New("this node has not applied the revision yet")
 
+// errNobody says that a node counts nobody as live, not even itself.
+var errNobody = errors.New("no node is live")
+
 // Reason says why a participant refuses.
 type Reason uint8
 
@@ -176,14 +179,11 @@ func merge(looks []Look) []Blocker {
 			list[i].Count += b.Count
 		}
 	}
-	slices.SortFunc(list, func(a, b Blocker) int {
-		switch {
-		case a.Count != b.Count:
-			return cmp.Compare(b.Count, a.Count)
-		case a.Entity != b.Entity:
-			return a.Entity.compare(b.Entity)
-		}
-		return cmp.Compare(a.Work, b.Work)
-	})
+	slices.SortFunc(list, bySize)
 	return list
+}
+
+// bySize puts the largest first.
+func bySize(a, b Blocker) int {
+	return cmp.Or(cmp.Compare(b.Count, a.Count), a.Entity.compare(b.Entity), cmp.Compare(a.Work, b.Work))
 }

@@ -16,13 +16,12 @@ type Operation uint8
 const (
 	HoldEngage   Operation = iota + 1 // hold.engage
 	HoldRelease                       // hold.release
-	HoldStatus                        // hold.status
 	FlushRequest                      // flush.request
 	DrainStatus                       // domain.drain_status
 )
 
 var operationNames = [...]string{
-	HoldEngage: "hold.engage", HoldRelease: "hold.release", HoldStatus: "hold.status",
+	HoldEngage: "hold.engage", HoldRelease: "hold.release",
 	FlushRequest: "flush.request", DrainStatus: "domain.drain_status",
 }
 
