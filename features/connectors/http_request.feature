@@ -8,7 +8,7 @@ Feature: An HTTP request emitter retries what may still succeed and rejects what
     And domain "shop_<id>" with the partner pipeline
     And http path "/partner_<id>" starts refusing
     When 20 records are produced to nats stream "incoming_<id>"
-    Then metric plexus_emitter_attempts_total{emitter="to_partner",outcome="retry"} on node-1 is at least 2
+    Then metric plexus_emitter_attempts_total{emitter="to_partner",outcome="retry"} on the owner of emitter to_partner is at least 2
     And DESCRIBE EMITTER to_partner has status = ERROR
     And DESCRIBE EMITTER to_partner has transient error = ~ 503
     And http path "/partner_<id>" receives nothing for 500ms
@@ -62,7 +62,7 @@ Feature: An HTTP request emitter retries what may still succeed and rejects what
       | order_id | code     | operation |
       | o-3      | external | publish   |
     And nats stream "incoming_<id>" is acknowledged through record 5
-    And metric plexus_emitter_rejected_total{emitter="to_partner"} on node-1 is 1
+    And metric plexus_emitter_rejected_total{emitter="to_partner"} on the owner of emitter to_partner is 1
 
     Examples:
       | nodes |
@@ -77,7 +77,7 @@ Feature: An HTTP request emitter retries what may still succeed and rejects what
     And domain "shop_<id>" with the partner pipeline
     And http path "/partner_<id>" hangs
     When 10 records are produced to nats stream "incoming_<id>"
-    Then metric plexus_emitter_attempts_total{emitter="to_partner",outcome="retry"} on node-1 is at least 1
+    Then metric plexus_emitter_attempts_total{emitter="to_partner",outcome="retry"} on the owner of emitter to_partner is at least 1
     And nats stream "incoming_<id>" is not acknowledged beyond record 0
     When http path "/partner_<id>" recovers
     Then http path "/partner_<id>" receives each of 10 records at least once

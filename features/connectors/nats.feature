@@ -9,7 +9,7 @@ Feature: NATS streams confirm both ways, NATS subjects do not
     When 200 records are produced to nats stream "incoming_<id>"
     Then nats stream "copied_<id>" receives each of 200 records at least once
     And nats stream "incoming_<id>" is acknowledged through record 200
-    And metric plexus_ingestor_positions_total{ingestor="orders",outcome="acknowledged"} on node-1 is 200
+    And metric plexus_ingestor_positions_total{ingestor="orders",outcome="acknowledged"} on the owner of ingestor orders is 200
 
     Examples:
       | nodes |
@@ -48,7 +48,7 @@ Feature: NATS streams confirm both ways, NATS subjects do not
       | o-2      | 400   |
     Then nats stream "copied_<id>" receives each of 2 records at least once
     And nats stream "incoming_<id>" is acknowledged through record 2
-    And metric plexus_emitter_attempts_total{emitter="copies",outcome="retry"} on node-1 is at least 1
+    And metric plexus_emitter_attempts_total{emitter="copies",outcome="retry"} on the owner of emitter copies is at least 1
 
     Examples:
       | nodes |
@@ -65,7 +65,7 @@ Feature: NATS streams confirm both ways, NATS subjects do not
     And nats stream "incoming_<id>" is acknowledged through record 1
     And nats stream "copied_<id>" hangs
     When 10 records are produced to nats stream "incoming_<id>"
-    Then metric plexus_emitter_attempts_total{emitter="copies",outcome="retry"} on node-1 is at least 1
+    Then metric plexus_emitter_attempts_total{emitter="copies",outcome="retry"} on the owner of emitter copies is at least 1
     And nats stream "incoming_<id>" is not acknowledged beyond record 1
     When nats stream "copied_<id>" recovers
     Then nats stream "copied_<id>" receives each of 11 records at least once
@@ -134,7 +134,7 @@ Feature: NATS streams confirm both ways, NATS subjects do not
       | o-1      | 1     |
       | o-3      | 3     |
     And nats stream "incoming_<id>" is not acknowledged beyond record 1
-    And the log of node-1 contains "orders"
+    And the log of the owner of ingestor orders contains "orders"
     And no log contains "poison-marker"
     And DESCRIBE INGESTOR orders has status = running
 

@@ -19,8 +19,8 @@ Feature: The random source numbers its records and remembers where it was
     And nats stream "readings_<id>" exists
     And domain "numbers_<id>" with the counter pipeline
     And nats stream "readings_<id>" receives at least 40 records
-    When node-1 is killed
-    And node-1 restarts
+    When the owner of ingestor generator is killed
+    And the killed node restarts
     Then nats stream "readings_<id>" receives at least 120 records
     And nats stream "readings_<id>" holds consecutive sequences with at most 10 repeated
 
@@ -37,8 +37,8 @@ Feature: The random source numbers its records and remembers where it was
     And nats stream "readings_<id>" receives at least 20 records
     And nats stream "readings_<id>" starts refusing
     And 1s passes
-    When node-1 is killed
-    And node-1 restarts
+    When the owner of ingestor generator is killed
+    And the killed node restarts
     And nats stream "readings_<id>" recovers
     Then nats stream "readings_<id>" receives at least 80 records
     And nats stream "readings_<id>" holds consecutive sequences with at most 10 repeated

@@ -34,9 +34,9 @@ Feature: A row that fails follows the policy of its route
     And failed sees exactly:
       | order_id | code       | operation |
       | o-2      | evaluation | set       |
-    And metric plexus_message_errors_total{target="ignores",policy="ignore"} on node-1 is 1
-    And metric plexus_message_errors_total{target="logs",policy="log"} on node-1 is 1
-    And metric plexus_message_errors_total{target="sends",policy="send_to"} on node-1 is 1
+    And metric plexus_message_errors_total{target="ignores",policy="ignore"} on the owner of junction ignores is 1
+    And metric plexus_message_errors_total{target="logs",policy="log"} on the owner of junction logs is 1
+    And metric plexus_message_errors_total{target="sends",policy="send_to"} on the owner of junction sends is 1
     And no log contains "o-2"
 
     Examples:
@@ -74,7 +74,7 @@ Feature: A row that fails follows the policy of its route
     Then rows sees at least:
       | order_id | cents |
       | o-2      | 2     |
-    And metric plexus_message_errors_total{target="orders"} on node-1 is at least <failures>
+    And metric plexus_message_errors_total{target="orders"} on the owner of ingestor orders is at least <failures>
     And nats stream "incoming_<id>" is <acknowledgement>
 
     Examples:

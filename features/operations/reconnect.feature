@@ -9,7 +9,7 @@ Feature: A peer that is away is asked for at the declared pace
     And nats stream "copied_<id>" starts refusing
     When 5 records are produced to nats stream "incoming_<id>"
     And 5s passes
-    Then at most 12 log lines of node-1 contain "copies"
+    Then at most 12 log lines of the owner of emitter copies contain "copies"
     And DESCRIBE EMITTER copies has status = ERROR
     When nats stream "copied_<id>" recovers
     Then nats stream "copied_<id>" receives each of 5 records at least once

@@ -102,8 +102,8 @@ Feature: What was answered survives the process
     And domain "shop_<id>" with the copy pipeline
     And nats stream "copied_<id>" starts refusing
     When 25 records are produced to nats stream "incoming_<id>"
-    And node-1 is killed
-    And node-1 restarts
+    And the owner of emitter copies is killed
+    And the killed node restarts
     And nats stream "copied_<id>" recovers
     Then nats stream "copied_<id>" receives each of 25 records at least once
     And nats stream "incoming_<id>" is acknowledged through record 25
@@ -123,8 +123,8 @@ Feature: What was answered survives the process
     And domain "shop_<id>" with the copy pipeline
     And nats stream "copied_<id>" starts refusing
     When 25 records are produced to nats stream "incoming_<id>"
-    And node-1 stops gracefully
-    And node-1 restarts
+    And the owner of emitter copies stops gracefully
+    And the stopped node restarts
     And nats stream "copied_<id>" recovers
     Then nats stream "copied_<id>" receives each of 25 records at least once
     And nats stream "incoming_<id>" is acknowledged through record 25
@@ -141,10 +141,10 @@ Feature: What was answered survives the process
       | ack_wait | 1s |
     And nats stream "copied_<id>" exists
     And domain "shop_<id>" with the copy pipeline
-    When node-1 is frozen
+    When the owner of ingestor orders is frozen
     And 20 records are produced to nats stream "incoming_<id>"
     And 3s passes
-    And node-1 thaws
+    And the frozen node thaws
     Then nats stream "copied_<id>" receives each of 20 records at least once
     And nats stream "incoming_<id>" is acknowledged through record 20
 
