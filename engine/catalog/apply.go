@@ -12,7 +12,7 @@ import (
 // Result is what a command did.
 type Result struct {
 	Index uint64
-	// Refused is set when a step was refused; the steps before it applied.
+	// Refused is set when a step was refused: then no step applied.
 	Refused *Refusal
 	// Known is set when the reference had finished before: nothing applied now,
 	// and this is its outcome.
@@ -24,6 +24,7 @@ type Result struct {
 type Effects struct {
 	Domains []string // whose runtime revision changed, removed ones included
 	Models  []ModelEffect
+	Nodes   []string // whose records changed, removed ones included
 }
 
 // ModelEffect is the net change of one definition.
@@ -38,6 +39,7 @@ type ModelEffect struct {
 func (e *Effects) Add(o Effects) {
 	e.Domains = union(e.Domains, o.Domains)
 	e.Models = append(slices.Clip(e.Models), o.Models...)
+	e.Nodes = union(e.Nodes, o.Nodes)
 }
 
 // union keeps the order in which names first appeared.
@@ -90,17 +92,22 @@ func (s *State) Apply(index uint64, c *catalogpb.Command) (*State, Result, Effec
 		}
 	}
 
-	t := transition{state: &next, index: index, domains: map[string]bool{}, models: map[string]ModelEffect{}}
+	t := transition{
+		state: &next, index: index,
+		domains: map[string]bool{}, models: map[string]ModelEffect{}, nodes: map[string]bool{},
+	}
+	before := next
 	for i, step := range c.GetSteps() {
 		if refused := t.step(step); refused != nil {
 			refused.Step = i
 			result.Refused = refused
+			next, t = before, transition{}
 			break
 		}
 	}
 	// A command whose planning inputs changed did nothing and is planned again under
 	// the same reference, so its refusal is no outcome.
-	replan := result.Refused != nil && result.Refused.Code == Conflict && result.Refused.Step == 0
+	replan := result.Refused != nil && result.Refused.Stale
 	if x := c.GetExecution(); x != nil && !replan {
 		next.executions = next.executions.set(string(x.GetReference()), &Execution{
 			Reference: uuid(x.GetReference()), Owner: x.GetOwner(), Domain: x.GetDomain(), Digest: string(x.GetDigest()),
@@ -116,11 +123,12 @@ type transition struct {
 	index   uint64
 	domains map[string]bool
 	models  map[string]ModelEffect // by key of the state
+	nodes   map[string]bool
 }
 
 // effects lists what changed, in name order (C1).
 func (t *transition) effects() Effects {
-	e := Effects{Domains: primitives.SortedKeys(t.domains)}
+	e := Effects{Domains: primitives.SortedKeys(t.domains), Nodes: primitives.SortedKeys(t.nodes)}
 	keys := primitives.SortedKeys(t.models)
 	if planted.Active(planted.MapOrderedEffects) {
 		keys = mapOrdered(t.models)
@@ -152,116 +160,34 @@ func (t *transition) step(step *catalogpb.Step) *Refusal {
 		return t.dropUser(body.DropUser)
 	case *catalogpb.Step_CreateDomain:
 		return t.createDomain(body.CreateDomain)
+	case *catalogpb.Step_AlterDomain:
+		return t.alterDomain(body.AlterDomain, step.GetLease())
 	case *catalogpb.Step_DropDomain:
-		return t.dropDomain(body.DropDomain)
+		return t.dropDomain(body.DropDomain, step.GetLease())
 	case *catalogpb.Step_ChangeModels:
-		return t.changeModels(body.ChangeModels)
+		return t.changeModels(body.ChangeModels, step.GetLease())
 	case *catalogpb.Step_SetRunning:
-		return t.setRunning(body.SetRunning)
+		return t.setRunning(body.SetRunning, step.GetLease())
+	case *catalogpb.Step_SetSchedule:
+		return t.setSchedule(body.SetSchedule, step.GetLease())
+	case *catalogpb.Step_AcquireLease:
+		return t.acquireLease(body.AcquireLease)
+	case *catalogpb.Step_ReleaseLease:
+		return t.releaseLease(body.ReleaseLease)
+	case *catalogpb.Step_AddNode:
+		return t.addNode(body.AddNode)
+	case *catalogpb.Step_UpdateNode:
+		return t.updateNode(body.UpdateNode)
+	case *catalogpb.Step_PromoteNode:
+		return t.promoteNode(body.PromoteNode)
+	case *catalogpb.Step_RemoveNode:
+		return t.removeNode(body.RemoveNode)
+	case *catalogpb.Step_CordonNode:
+		return t.cordonNode(body.CordonNode)
 	case *catalogpb.Step_Reclaim:
 		return t.reclaim(body.Reclaim)
 	}
 	return refuse(Invalid, "the command has an empty step")
-}
-
-func (t *transition) createUser(c *catalogpb.CreateUser) *Refusal {
-	if _, ok := t.state.User(c.GetName()); ok {
-		return refuse(Exists, "USER '%s' already exists", c.GetName())
-	}
-	t.setUser(c.GetName(), c.GetPasswordHash())
-	return nil
-}
-
-func (t *transition) alterUser(c *catalogpb.AlterUser) *Refusal {
-	if _, ok := t.state.User(c.GetName()); !ok {
-		return refuse(RefMissing, "USER '%s' does not exist", c.GetName())
-	}
-	t.setUser(c.GetName(), c.GetPasswordHash())
-	return nil
-}
-
-func (t *transition) setUser(name, hash string) {
-	t.state.users = t.state.users.set(name, &User{Name: name, PasswordHash: hash, Revision: t.index})
-}
-
-func (t *transition) dropUser(c *catalogpb.DropUser) *Refusal {
-	if _, ok := t.state.User(c.GetName()); !ok {
-		return refuse(RefMissing, "USER '%s' does not exist", c.GetName())
-	}
-	if t.state.users.len() == 1 {
-		return refuse(Invalid, "USER '%s' is the last user and cannot be dropped", c.GetName())
-	}
-	t.state.users = t.state.users.delete(c.GetName())
-	return nil
-}
-
-func (t *transition) createDomain(c *catalogpb.CreateDomain) *Refusal {
-	if _, ok := t.state.Domain(c.GetName()); ok {
-		return refuse(Exists, "DOMAIN '%s' already exists", c.GetName())
-	}
-	t.setDomain(&Domain{Name: c.GetName(), Definition: t.index, Runtime: t.index, Positions: t.index})
-	return nil
-}
-
-func (t *transition) dropDomain(c *catalogpb.DropDomain) *Refusal {
-	return t.withDomain(c.GetName(), func(d *Domain) *Refusal {
-		if d.Running {
-			return refuse(DomainState, "domain '%s' is running; STOP it first", d.Name)
-		}
-		for key, m := range t.state.models.prefix(d.Name + "\x00") {
-			t.state.models = t.state.models.delete(key)
-			t.models[key] = ModelEffect{Domain: d.Name, Key: m.Key, Dropped: true}
-		}
-		t.state.domains = t.state.domains.delete(d.Name)
-		t.domains[d.Name] = true
-		return errDropped
-	})
-}
-
-// errDropped tells withDomain that the domain is gone, which is no refusal.
-var errDropped = &Refusal{}
-
-func (t *transition) setRunning(c *catalogpb.SetRunning) *Refusal {
-	return t.withDomain(c.GetDomain(), func(d *Domain) *Refusal {
-		switch {
-		case d.Running && c.GetRunning():
-			return refuse(DomainState, "domain '%s' is already running", d.Name)
-		case !d.Running && !c.GetRunning():
-			return refuse(DomainState, "domain '%s' is not running", d.Name)
-		}
-		d.Running = c.GetRunning()
-		d.Runtime = t.index
-		if d.Running {
-			d.Generation++
-		}
-		if c.GetFresh() {
-			d.Positions = t.index
-		}
-		return nil
-	})
-}
-
-// withDomain changes a copy of a domain and stores it unless f refused.
-func (t *transition) withDomain(name string, f func(*Domain) *Refusal) *Refusal {
-	old, ok := t.state.Domain(name)
-	if !ok {
-		return refuse(DomainMissing, "domain '%s' does not exist", name)
-	}
-	d := *old
-	switch refused := f(&d); refused {
-	case nil:
-		t.setDomain(&d)
-		return nil
-	case errDropped:
-		return nil
-	default:
-		return refused
-	}
-}
-
-func (t *transition) setDomain(d *Domain) {
-	t.state.domains = t.state.domains.set(d.Name, d)
-	t.domains[d.Name] = true
 }
 
 // reclaim forgets finished executions and moves the fence behind them, so that a

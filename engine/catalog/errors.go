@@ -26,6 +26,7 @@ const (
 	Conflict         Code = "conflict"
 	ReferenceExpired Code = "reference.expired"
 	Busy             Code = "tx.limit"
+	NodeRefused      Code = "node"
 )
 
 // Refusal is why a step did not apply. It is the recorded result of its command.
@@ -33,10 +34,20 @@ type Refusal struct {
 	Code    Code
 	Message string
 	Step    int // from 0
+	// Stale says that an input of planning changed before the command applied: the
+	// refusal is no outcome, and the command may be planned again.
+	Stale bool
 }
 
 func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Message }
 
 func refuse(code Code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// stale is the refusal of a step whose expected prior value is gone.
+func stale(format string, args ...any) *Refusal {
+	r := refuse(Conflict, format, args...)
+	r.Stale = true
+	return r
 }

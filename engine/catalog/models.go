@@ -9,13 +9,16 @@ import (
 )
 
 // changeModels applies the changes of one batch together, or none (CP-3).
-func (t *transition) changeModels(c *catalogpb.ChangeModels) *Refusal {
+func (t *transition) changeModels(c *catalogpb.ChangeModels, lease uint64) *Refusal {
 	d, ok := t.state.Domain(c.GetDomain())
 	if !ok {
 		return refuse(DomainMissing, "domain '%s' does not exist", c.GetDomain())
 	}
+	if refused := t.leased(d, lease); refused != nil {
+		return refused
+	}
 	if d.Definition != c.GetExpected() && d.Definition != t.index {
-		return refuse(Conflict, "domain '%s' changed while the statement was being planned", d.Name)
+		return stale("domain '%s' changed while the statement was being planned", d.Name)
 	}
 	models := t.state.models
 	effects := map[string]ModelEffect{}
@@ -48,6 +51,7 @@ func (t *transition) changeModels(c *catalogpb.ChangeModels) *Refusal {
 	for key, effect := range effects { //plexus:orderfree copied into another map
 		t.models[key] = effect
 	}
+	t.prune(d)
 	changed := *d
 	changed.Definition, changed.Runtime = t.index, t.index
 	t.setDomain(&changed)

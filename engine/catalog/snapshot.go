@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"plexus/engine/catalog/catalogpb"
+	"plexus/nspl/vocab"
 )
 
 // Sections yields the records of the state in canonical order as runs of at most
@@ -69,6 +70,12 @@ func (s *State) records() iter.Seq[*catalogpb.Record] {
 				Name: d.Name, Running: d.Running,
 				Generation: d.Generation, Definition: d.Definition, Runtime: d.Runtime, Positions: d.Positions,
 			}
+			if d.Placement != vocab.PlacementNeutral {
+				record.Placement = d.Placement.String()
+			}
+			if d.Lease != nil {
+				record.Lease = &catalogpb.Lease{Owner: d.Lease.Owner, Index: d.Lease.Index}
+			}
 			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Domain{Domain: record}}) {
 				return
 			}
@@ -86,6 +93,22 @@ func (s *State) records() iter.Seq[*catalogpb.Record] {
 				return
 			}
 		}
+		for _, n := range s.nodes.all() {
+			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Node{Node: n.record()}}) {
+				return
+			}
+		}
+		for _, raftID := range s.removed.all() {
+			record := &catalogpb.RemovedNodeRecord{RaftId: raftID}
+			if !yield(&catalogpb.Record{Family: &catalogpb.Record_RemovedNode{RemovedNode: record}}) {
+				return
+			}
+		}
+		for _, x := range s.schedules.all() {
+			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Schedule{Schedule: x.record()}}) {
+				return
+			}
+		}
 	}
 }
 
@@ -96,7 +119,7 @@ func (x *Execution) record() *catalogpb.ExecutionRecord {
 	}
 	if x.Refusal != nil {
 		record.Refusal = &catalogpb.Refusal{
-			Code: string(x.Refusal.Code), Message: x.Refusal.Message, Step: uint32(x.Refusal.Step),
+			Code: string(x.Refusal.Code), Message: x.Refusal.Message, Step: uint32(x.Refusal.Step), Stale: x.Refusal.Stale,
 		}
 	}
 	return record
@@ -146,18 +169,47 @@ func (l *Loader) add(record *catalogpb.Record) error {
 		u := family.User
 		s.users = s.users.set(u.GetName(), &User{Name: u.GetName(), PasswordHash: u.GetPasswordHash(), Revision: u.GetRevision()})
 	case *catalogpb.Record_Domain:
-		d := family.Domain
-		s.domains = s.domains.set(d.GetName(), &Domain{
-			Name: d.GetName(), Running: d.GetRunning(),
-			Generation: d.GetGeneration(), Definition: d.GetDefinition(), Runtime: d.GetRuntime(), Positions: d.GetPositions(),
-		})
+		return l.addDomain(family.Domain)
 	case *catalogpb.Record_Model:
 		return l.addModel(family.Model)
 	case *catalogpb.Record_Execution:
 		l.addExecution(family.Execution)
+	case *catalogpb.Record_Node:
+		n := newNode(family.Node)
+		s.nodes = s.nodes.set(n.ID, n)
+	case *catalogpb.Record_RemovedNode:
+		id := family.RemovedNode.GetRaftId()
+		s.removed = s.removed.set(raftKey(id), id)
+	case *catalogpb.Record_Schedule:
+		return l.addSchedule(family.Schedule)
 	default:
 		return fmt.Errorf("%w: record of no family", ErrFormat)
 	}
+	return nil
+}
+
+func (l *Loader) addDomain(record *catalogpb.DomainRecord) error {
+	placement, ok := placementPolicy(record.GetPlacement())
+	if !ok {
+		return fmt.Errorf("%w: placement policy %q", ErrFormat, record.GetPlacement())
+	}
+	d := &Domain{
+		Name: record.GetName(), Running: record.GetRunning(), Generation: record.GetGeneration(), Definition: record.GetDefinition(),
+		Runtime: record.GetRuntime(), Positions: record.GetPositions(), Placement: placement,
+	}
+	if held := record.GetLease(); held != nil {
+		d.Lease = &Lease{Owner: held.GetOwner(), Index: held.GetIndex()}
+	}
+	l.state.domains = l.state.domains.set(d.Name, d)
+	return nil
+}
+
+func (l *Loader) addSchedule(record *catalogpb.ScheduleRecord) error {
+	s, refused := newSchedule(record.GetDomain(), record.GetIndex(), record.GetAssignments(), record.GetGroups())
+	if refused != nil {
+		return fmt.Errorf("%w: schedule: %w", ErrFormat, refused)
+	}
+	l.state.schedules = l.state.schedules.set(s.Domain, s)
 	return nil
 }
 
@@ -180,7 +232,7 @@ func (l *Loader) addExecution(record *catalogpb.ExecutionRecord) {
 		Digest: string(record.GetDigest()), Reply: record.GetReply(), Finished: record.GetFinished(),
 	}
 	if r := record.GetRefusal(); r != nil {
-		x.Refusal = &Refusal{Code: Code(r.GetCode()), Message: r.GetMessage(), Step: int(r.GetStep())}
+		x.Refusal = &Refusal{Code: Code(r.GetCode()), Message: r.GetMessage(), Step: int(r.GetStep()), Stale: r.GetStale()}
 	}
 	l.state.executions = l.state.executions.set(string(record.GetReference()), x)
 }

@@ -24,6 +24,9 @@ type State struct {
 	domains    tree[*Domain]
 	models     tree[*Model]
 	executions tree[*Execution]
+	nodes      tree[*Node]
+	removed    tree[uint64] // raft ids
+	schedules  tree[*Schedule]
 }
 
 // User may open sessions.
@@ -45,6 +48,9 @@ type Domain struct {
 	Runtime uint64
 	// Positions is the index since which source positions of the domain count.
 	Positions uint64
+	// Placement is what connected operators do where no rule says otherwise.
+	Placement vocab.PlacementPolicy
+	Lease     *Lease // nil while nobody changes the domain
 }
 
 // Key names a model within its domain.
@@ -76,7 +82,8 @@ type Execution struct {
 	Refusal   *Refusal
 }
 
-// New returns the state of a cluster that has applied nothing.
+// New returns the state of a cluster that has applied nothing. Raft id 1 is its
+// founder's.
 func New(cluster primitives.UUID) *State { return &State{Cluster: cluster, NextRaftID: 2} }
 
 // User returns a user.
@@ -101,6 +108,32 @@ func (s *State) Model(domain string, key Key) (*Model, bool) {
 func (s *State) Models(domain string) iter.Seq[*Model] {
 	return values(s.models.prefix(domain + "\x00"))
 }
+
+// Node returns a member.
+func (s *State) Node(id string) (*Node, bool) { return s.nodes.get(id) }
+
+// NodeByRaft returns the member with a raft id.
+func (s *State) NodeByRaft(raftID uint64) (*Node, bool) {
+	for n := range s.Nodes() {
+		if n.RaftID == raftID {
+			return n, true
+		}
+	}
+	return nil, false
+}
+
+// Nodes yields the members by name.
+func (s *State) Nodes() iter.Seq[*Node] { return values(s.nodes.all()) }
+
+// Removed reports whether a raft id was dropped: no process may use it again.
+func (s *State) Removed(raftID uint64) bool {
+	_, ok := s.removed.get(raftKey(raftID))
+	return ok
+}
+
+// Schedule returns the assignment of a domain. A domain that was never scheduled
+// has none.
+func (s *State) Schedule(domain string) (*Schedule, bool) { return s.schedules.get(domain) }
 
 // Execution returns what is known about a reference.
 func (s *State) Execution(reference primitives.UUID) (*Execution, bool) {

@@ -58,7 +58,53 @@ func (x ModelChange_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelChange_Op.Descriptor instead.
 func (ModelChange_Op) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9, 0}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10, 0}
+}
+
+type Node_Role int32
+
+const (
+	Node_LEARNER Node_Role = 0
+	Node_VOTER   Node_Role = 1
+)
+
+// Enum value maps for Node_Role.
+var (
+	Node_Role_name = map[int32]string{
+		0: "LEARNER",
+		1: "VOTER",
+	}
+	Node_Role_value = map[string]int32{
+		"LEARNER": 0,
+		"VOTER":   1,
+	}
+)
+
+func (x Node_Role) Enum() *Node_Role {
+	p := new(Node_Role)
+	*p = x
+	return p
+}
+
+func (x Node_Role) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Node_Role) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[1].Descriptor()
+}
+
+func (Node_Role) Type() protoreflect.EnumType {
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[1]
+}
+
+func (x Node_Role) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Node_Role.Descriptor instead.
+func (Node_Role) EnumDescriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25, 0}
 }
 
 // Command is one log entry: steps that apply in order. The first refused step
@@ -223,16 +269,28 @@ func (x *Execution) GetReply() []byte {
 
 type Step struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// The index of the mutation lease that a write to a domain presents; 0 where
+	// nobody holds one. A lease that the same command acquired needs no number.
+	Lease uint64 `protobuf:"varint,15,opt,name=lease,proto3" json:"lease,omitempty"`
 	// Types that are valid to be assigned to Body:
 	//
 	//	*Step_CreateUser
 	//	*Step_AlterUser
 	//	*Step_DropUser
 	//	*Step_CreateDomain
+	//	*Step_AlterDomain
 	//	*Step_DropDomain
 	//	*Step_ChangeModels
 	//	*Step_SetRunning
 	//	*Step_Reclaim
+	//	*Step_SetSchedule
+	//	*Step_AcquireLease
+	//	*Step_ReleaseLease
+	//	*Step_AddNode
+	//	*Step_UpdateNode
+	//	*Step_PromoteNode
+	//	*Step_RemoveNode
+	//	*Step_CordonNode
 	Body          isStep_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -266,6 +324,13 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
 	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Step) GetLease() uint64 {
+	if x != nil {
+		return x.Lease
+	}
+	return 0
 }
 
 func (x *Step) GetBody() isStep_Body {
@@ -311,6 +376,15 @@ func (x *Step) GetCreateDomain() *CreateDomain {
 	return nil
 }
 
+func (x *Step) GetAlterDomain() *AlterDomain {
+	if x != nil {
+		if x, ok := x.Body.(*Step_AlterDomain); ok {
+			return x.AlterDomain
+		}
+	}
+	return nil
+}
+
 func (x *Step) GetDropDomain() *DropDomain {
 	if x != nil {
 		if x, ok := x.Body.(*Step_DropDomain); ok {
@@ -347,6 +421,78 @@ func (x *Step) GetReclaim() *Reclaim {
 	return nil
 }
 
+func (x *Step) GetSetSchedule() *SetSchedule {
+	if x != nil {
+		if x, ok := x.Body.(*Step_SetSchedule); ok {
+			return x.SetSchedule
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetAcquireLease() *AcquireLease {
+	if x != nil {
+		if x, ok := x.Body.(*Step_AcquireLease); ok {
+			return x.AcquireLease
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetReleaseLease() *ReleaseLease {
+	if x != nil {
+		if x, ok := x.Body.(*Step_ReleaseLease); ok {
+			return x.ReleaseLease
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetAddNode() *AddNode {
+	if x != nil {
+		if x, ok := x.Body.(*Step_AddNode); ok {
+			return x.AddNode
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetUpdateNode() *UpdateNode {
+	if x != nil {
+		if x, ok := x.Body.(*Step_UpdateNode); ok {
+			return x.UpdateNode
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetPromoteNode() *PromoteNode {
+	if x != nil {
+		if x, ok := x.Body.(*Step_PromoteNode); ok {
+			return x.PromoteNode
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetRemoveNode() *RemoveNode {
+	if x != nil {
+		if x, ok := x.Body.(*Step_RemoveNode); ok {
+			return x.RemoveNode
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetCordonNode() *CordonNode {
+	if x != nil {
+		if x, ok := x.Body.(*Step_CordonNode); ok {
+			return x.CordonNode
+		}
+	}
+	return nil
+}
+
 type isStep_Body interface {
 	isStep_Body()
 }
@@ -367,6 +513,10 @@ type Step_CreateDomain struct {
 	CreateDomain *CreateDomain `protobuf:"bytes,4,opt,name=create_domain,json=createDomain,proto3,oneof"`
 }
 
+type Step_AlterDomain struct {
+	AlterDomain *AlterDomain `protobuf:"bytes,5,opt,name=alter_domain,json=alterDomain,proto3,oneof"`
+}
+
 type Step_DropDomain struct {
 	DropDomain *DropDomain `protobuf:"bytes,6,opt,name=drop_domain,json=dropDomain,proto3,oneof"`
 }
@@ -383,6 +533,38 @@ type Step_Reclaim struct {
 	Reclaim *Reclaim `protobuf:"bytes,9,opt,name=reclaim,proto3,oneof"`
 }
 
+type Step_SetSchedule struct {
+	SetSchedule *SetSchedule `protobuf:"bytes,10,opt,name=set_schedule,json=setSchedule,proto3,oneof"`
+}
+
+type Step_AcquireLease struct {
+	AcquireLease *AcquireLease `protobuf:"bytes,11,opt,name=acquire_lease,json=acquireLease,proto3,oneof"`
+}
+
+type Step_ReleaseLease struct {
+	ReleaseLease *ReleaseLease `protobuf:"bytes,12,opt,name=release_lease,json=releaseLease,proto3,oneof"`
+}
+
+type Step_AddNode struct {
+	AddNode *AddNode `protobuf:"bytes,16,opt,name=add_node,json=addNode,proto3,oneof"`
+}
+
+type Step_UpdateNode struct {
+	UpdateNode *UpdateNode `protobuf:"bytes,17,opt,name=update_node,json=updateNode,proto3,oneof"`
+}
+
+type Step_PromoteNode struct {
+	PromoteNode *PromoteNode `protobuf:"bytes,18,opt,name=promote_node,json=promoteNode,proto3,oneof"`
+}
+
+type Step_RemoveNode struct {
+	RemoveNode *RemoveNode `protobuf:"bytes,19,opt,name=remove_node,json=removeNode,proto3,oneof"`
+}
+
+type Step_CordonNode struct {
+	CordonNode *CordonNode `protobuf:"bytes,20,opt,name=cordon_node,json=cordonNode,proto3,oneof"`
+}
+
 func (*Step_CreateUser) isStep_Body() {}
 
 func (*Step_AlterUser) isStep_Body() {}
@@ -391,6 +573,8 @@ func (*Step_DropUser) isStep_Body() {}
 
 func (*Step_CreateDomain) isStep_Body() {}
 
+func (*Step_AlterDomain) isStep_Body() {}
+
 func (*Step_DropDomain) isStep_Body() {}
 
 func (*Step_ChangeModels) isStep_Body() {}
@@ -398,6 +582,22 @@ func (*Step_ChangeModels) isStep_Body() {}
 func (*Step_SetRunning) isStep_Body() {}
 
 func (*Step_Reclaim) isStep_Body() {}
+
+func (*Step_SetSchedule) isStep_Body() {}
+
+func (*Step_AcquireLease) isStep_Body() {}
+
+func (*Step_ReleaseLease) isStep_Body() {}
+
+func (*Step_AddNode) isStep_Body() {}
+
+func (*Step_UpdateNode) isStep_Body() {}
+
+func (*Step_PromoteNode) isStep_Body() {}
+
+func (*Step_RemoveNode) isStep_Body() {}
+
+func (*Step_CordonNode) isStep_Body() {}
 
 type CreateUser struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -550,6 +750,7 @@ func (x *DropUser) GetName() string {
 type CreateDomain struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Placement     string                 `protobuf:"bytes,2,opt,name=placement,proto3" json:"placement,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -591,6 +792,67 @@ func (x *CreateDomain) GetName() string {
 	return ""
 }
 
+func (x *CreateDomain) GetPlacement() string {
+	if x != nil {
+		return x.Placement
+	}
+	return ""
+}
+
+// AlterDomain sets the placement default, in the words of the language; empty is
+// NEUTRAL.
+type AlterDomain struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Placement     string                 `protobuf:"bytes,2,opt,name=placement,proto3" json:"placement,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlterDomain) Reset() {
+	*x = AlterDomain{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlterDomain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlterDomain) ProtoMessage() {}
+
+func (x *AlterDomain) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlterDomain.ProtoReflect.Descriptor instead.
+func (*AlterDomain) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AlterDomain) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *AlterDomain) GetPlacement() string {
+	if x != nil {
+		return x.Placement
+	}
+	return ""
+}
+
 type DropDomain struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -600,7 +862,7 @@ type DropDomain struct {
 
 func (x *DropDomain) Reset() {
 	*x = DropDomain{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -612,7 +874,7 @@ func (x *DropDomain) String() string {
 func (*DropDomain) ProtoMessage() {}
 
 func (x *DropDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -625,7 +887,7 @@ func (x *DropDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropDomain.ProtoReflect.Descriptor instead.
 func (*DropDomain) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{7}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DropDomain) GetName() string {
@@ -650,7 +912,7 @@ type ChangeModels struct {
 
 func (x *ChangeModels) Reset() {
 	*x = ChangeModels{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +924,7 @@ func (x *ChangeModels) String() string {
 func (*ChangeModels) ProtoMessage() {}
 
 func (x *ChangeModels) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +937,7 @@ func (x *ChangeModels) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeModels.ProtoReflect.Descriptor instead.
 func (*ChangeModels) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{8}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ChangeModels) GetDomain() string {
@@ -711,7 +973,7 @@ type ModelChange struct {
 
 func (x *ModelChange) Reset() {
 	*x = ModelChange{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +985,7 @@ func (x *ModelChange) String() string {
 func (*ModelChange) ProtoMessage() {}
 
 func (x *ModelChange) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +998,7 @@ func (x *ModelChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelChange.ProtoReflect.Descriptor instead.
 func (*ModelChange) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ModelChange) GetOp() ModelChange_Op {
@@ -780,7 +1042,7 @@ type SetRunning struct {
 
 func (x *SetRunning) Reset() {
 	*x = SetRunning{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +1054,7 @@ func (x *SetRunning) String() string {
 func (*SetRunning) ProtoMessage() {}
 
 func (x *SetRunning) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +1067,7 @@ func (x *SetRunning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRunning.ProtoReflect.Descriptor instead.
 func (*SetRunning) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SetRunning) GetDomain() string {
@@ -829,6 +1091,884 @@ func (x *SetRunning) GetFresh() bool {
 	return false
 }
 
+// Key names a model within its domain.
+type Key struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Key) Reset() {
+	*x = Key{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Key) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Key) ProtoMessage() {}
+
+func (x *Key) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Key.ProtoReflect.Descriptor instead.
+func (*Key) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Key) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Key) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// SetSchedule replaces the assignment of a domain. It was computed from the
+// schedule that the command at index expected had set; if another one replaced
+// that in the meantime the step is refused.
+type SetSchedule struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Expected      uint64                 `protobuf:"varint,2,opt,name=expected,proto3" json:"expected,omitempty"`
+	Assignments   []*Assignment          `protobuf:"bytes,3,rep,name=assignments,proto3" json:"assignments,omitempty"` // by kind and name
+	Groups        []*Group               `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetSchedule) Reset() {
+	*x = SetSchedule{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetSchedule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetSchedule) ProtoMessage() {}
+
+func (x *SetSchedule) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetSchedule.ProtoReflect.Descriptor instead.
+func (*SetSchedule) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SetSchedule) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *SetSchedule) GetExpected() uint64 {
+	if x != nil {
+		return x.Expected
+	}
+	return 0
+}
+
+func (x *SetSchedule) GetAssignments() []*Assignment {
+	if x != nil {
+		return x.Assignments
+	}
+	return nil
+}
+
+func (x *SetSchedule) GetGroups() []*Group {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// Assignment says which nodes execute one operator.
+type Assignment struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Everywhere    bool                   `protobuf:"varint,2,opt,name=everywhere,proto3" json:"everywhere,omitempty"` // on every live voter; no primary then
+	Primary       string                 `protobuf:"bytes,3,opt,name=primary,proto3" json:"primary,omitempty"`        // empty: unassigned
+	Replicas      []string               `protobuf:"bytes,4,rep,name=replicas,proto3" json:"replicas,omitempty"`
+	Transition    *Transition            `protobuf:"bytes,5,opt,name=transition,proto3" json:"transition,omitempty"` // how the primary came to own it; absent for the first
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Assignment) Reset() {
+	*x = Assignment{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Assignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Assignment) ProtoMessage() {}
+
+func (x *Assignment) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
+func (*Assignment) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Assignment) GetKey() *Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *Assignment) GetEverywhere() bool {
+	if x != nil {
+		return x.Everywhere
+	}
+	return false
+}
+
+func (x *Assignment) GetPrimary() string {
+	if x != nil {
+		return x.Primary
+	}
+	return ""
+}
+
+func (x *Assignment) GetReplicas() []string {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
+}
+
+func (x *Assignment) GetTransition() *Transition {
+	if x != nil {
+		return x.Transition
+	}
+	return nil
+}
+
+// Transition identifies one change of owner.
+type Transition struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // UUID
+	From          string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	To            string                 `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	Cause         string                 `protobuf:"bytes,4,opt,name=cause,proto3" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Transition) Reset() {
+	*x = Transition{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Transition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Transition) ProtoMessage() {}
+
+func (x *Transition) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Transition.ProtoReflect.Descriptor instead.
+func (*Transition) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Transition) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *Transition) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Transition) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Transition) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+// Group is a set of operators that must share one node.
+type Group struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Host          string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	Members       []*Key                 `protobuf:"bytes,2,rep,name=members,proto3" json:"members,omitempty"`
+	Pairs         []*Pair                `protobuf:"bytes,3,rep,name=pairs,proto3" json:"pairs,omitempty"` // what holds it together
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Group) Reset() {
+	*x = Group{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Group) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Group) ProtoMessage() {}
+
+func (x *Group) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Group.ProtoReflect.Descriptor instead.
+func (*Group) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Group) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Group) GetMembers() []*Key {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *Group) GetPairs() []*Pair {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
+}
+
+type Pair struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	A             *Key                   `protobuf:"bytes,1,opt,name=a,proto3" json:"a,omitempty"`
+	B             *Key                   `protobuf:"bytes,2,opt,name=b,proto3" json:"b,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pair) Reset() {
+	*x = Pair{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pair) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pair) ProtoMessage() {}
+
+func (x *Pair) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pair.ProtoReflect.Descriptor instead.
+func (*Pair) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Pair) GetA() *Key {
+	if x != nil {
+		return x.A
+	}
+	return nil
+}
+
+func (x *Pair) GetB() *Key {
+	if x != nil {
+		return x.B
+	}
+	return nil
+}
+
+// AcquireLease reserves a domain for one owner: everybody else's changes of it
+// are refused until the owner releases it.
+type AcquireLease struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireLease) Reset() {
+	*x = AcquireLease{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireLease) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireLease) ProtoMessage() {}
+
+func (x *AcquireLease) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireLease.ProtoReflect.Descriptor instead.
+func (*AcquireLease) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AcquireLease) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *AcquireLease) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+type ReleaseLease struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseLease) Reset() {
+	*x = ReleaseLease{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseLease) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseLease) ProtoMessage() {}
+
+func (x *ReleaseLease) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseLease.ProtoReflect.Descriptor instead.
+func (*ReleaseLease) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ReleaseLease) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *ReleaseLease) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+// AddNode admits a member under the next raft id, or founds the cluster with its
+// first.
+type AddNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          *Node                  `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddNode) Reset() {
+	*x = AddNode{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddNode) ProtoMessage() {}
+
+func (x *AddNode) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddNode.ProtoReflect.Descriptor instead.
+func (*AddNode) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *AddNode) GetNode() *Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+// UpdateNode records a member's newest process and its endpoints.
+type UpdateNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	RaftId        uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	Counter       uint64                 `protobuf:"varint,3,opt,name=counter,proto3" json:"counter,omitempty"`
+	Interconnect  string                 `protobuf:"bytes,4,opt,name=interconnect,proto3" json:"interconnect,omitempty"`
+	Client        string                 `protobuf:"bytes,5,opt,name=client,proto3" json:"client,omitempty"`
+	Console       string                 `protobuf:"bytes,6,opt,name=console,proto3" json:"console,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateNode) Reset() {
+	*x = UpdateNode{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateNode) ProtoMessage() {}
+
+func (x *UpdateNode) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateNode.ProtoReflect.Descriptor instead.
+func (*UpdateNode) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *UpdateNode) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *UpdateNode) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+func (x *UpdateNode) GetCounter() uint64 {
+	if x != nil {
+		return x.Counter
+	}
+	return 0
+}
+
+func (x *UpdateNode) GetInterconnect() string {
+	if x != nil {
+		return x.Interconnect
+	}
+	return ""
+}
+
+func (x *UpdateNode) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+func (x *UpdateNode) GetConsole() string {
+	if x != nil {
+		return x.Console
+	}
+	return ""
+}
+
+type PromoteNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	RaftId        uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromoteNode) Reset() {
+	*x = PromoteNode{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromoteNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromoteNode) ProtoMessage() {}
+
+func (x *PromoteNode) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromoteNode.ProtoReflect.Descriptor instead.
+func (*PromoteNode) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PromoteNode) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *PromoteNode) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+// RemoveNode ends a membership for ever: the raft id is never admitted again.
+type RemoveNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	RaftId        uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveNode) Reset() {
+	*x = RemoveNode{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveNode) ProtoMessage() {}
+
+func (x *RemoveNode) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveNode.ProtoReflect.Descriptor instead.
+func (*RemoveNode) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *RemoveNode) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RemoveNode) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+type CordonNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Cordoned      bool                   `protobuf:"varint,2,opt,name=cordoned,proto3" json:"cordoned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CordonNode) Reset() {
+	*x = CordonNode{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CordonNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CordonNode) ProtoMessage() {}
+
+func (x *CordonNode) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CordonNode.ProtoReflect.Descriptor instead.
+func (*CordonNode) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *CordonNode) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CordonNode) GetCordoned() bool {
+	if x != nil {
+		return x.Cordoned
+	}
+	return false
+}
+
+// Node is a member of the cluster.
+type Node struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	RaftId        uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	Role          Node_Role              `protobuf:"varint,3,opt,name=role,proto3,enum=plexus.catalog.v1.Node_Role" json:"role,omitempty"`
+	Counter       uint64                 `protobuf:"varint,4,opt,name=counter,proto3" json:"counter,omitempty"`          // of the last admitted process
+	Interconnect  string                 `protobuf:"bytes,5,opt,name=interconnect,proto3" json:"interconnect,omitempty"` // host:port
+	Client        string                 `protobuf:"bytes,6,opt,name=client,proto3" json:"client,omitempty"`             // URL
+	Console       string                 `protobuf:"bytes,7,opt,name=console,proto3" json:"console,omitempty"`           // URL
+	Cordoned      bool                   `protobuf:"varint,8,opt,name=cordoned,proto3" json:"cordoned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Node) Reset() {
+	*x = Node{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Node) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Node) ProtoMessage() {}
+
+func (x *Node) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Node.ProtoReflect.Descriptor instead.
+func (*Node) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Node) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Node) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+func (x *Node) GetRole() Node_Role {
+	if x != nil {
+		return x.Role
+	}
+	return Node_LEARNER
+}
+
+func (x *Node) GetCounter() uint64 {
+	if x != nil {
+		return x.Counter
+	}
+	return 0
+}
+
+func (x *Node) GetInterconnect() string {
+	if x != nil {
+		return x.Interconnect
+	}
+	return ""
+}
+
+func (x *Node) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+func (x *Node) GetConsole() string {
+	if x != nil {
+		return x.Console
+	}
+	return ""
+}
+
+func (x *Node) GetCordoned() bool {
+	if x != nil {
+		return x.Cordoned
+	}
+	return false
+}
+
 // Reclaim advances the retry fence to instant and forgets executions that
 // finished before it.
 type Reclaim struct {
@@ -840,7 +1980,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -852,7 +1992,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -865,7 +2005,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{11}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Reclaim) GetBefore() int64 {
@@ -889,7 +2029,7 @@ type MetaRecord struct {
 
 func (x *MetaRecord) Reset() {
 	*x = MetaRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -901,7 +2041,7 @@ func (x *MetaRecord) String() string {
 func (*MetaRecord) ProtoMessage() {}
 
 func (x *MetaRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -914,7 +2054,7 @@ func (x *MetaRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRecord.ProtoReflect.Descriptor instead.
 func (*MetaRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MetaRecord) GetCluster() []byte {
@@ -970,7 +2110,7 @@ type UserRecord struct {
 
 func (x *UserRecord) Reset() {
 	*x = UserRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +2122,7 @@ func (x *UserRecord) String() string {
 func (*UserRecord) ProtoMessage() {}
 
 func (x *UserRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +2135,7 @@ func (x *UserRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserRecord.ProtoReflect.Descriptor instead.
 func (*UserRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{13}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UserRecord) GetName() string {
@@ -1027,13 +2167,15 @@ type DomainRecord struct {
 	Definition    uint64                 `protobuf:"varint,5,opt,name=definition,proto3" json:"definition,omitempty"`
 	Runtime       uint64                 `protobuf:"varint,6,opt,name=runtime,proto3" json:"runtime,omitempty"`
 	Positions     uint64                 `protobuf:"varint,7,opt,name=positions,proto3" json:"positions,omitempty"`
+	Placement     string                 `protobuf:"bytes,8,opt,name=placement,proto3" json:"placement,omitempty"`
+	Lease         *Lease                 `protobuf:"bytes,9,opt,name=lease,proto3" json:"lease,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DomainRecord) Reset() {
 	*x = DomainRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +2187,7 @@ func (x *DomainRecord) String() string {
 func (*DomainRecord) ProtoMessage() {}
 
 func (x *DomainRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +2200,7 @@ func (x *DomainRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DomainRecord.ProtoReflect.Descriptor instead.
 func (*DomainRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DomainRecord) GetName() string {
@@ -1103,6 +2245,186 @@ func (x *DomainRecord) GetPositions() uint64 {
 	return 0
 }
 
+func (x *DomainRecord) GetPlacement() string {
+	if x != nil {
+		return x.Placement
+	}
+	return ""
+}
+
+func (x *DomainRecord) GetLease() *Lease {
+	if x != nil {
+		return x.Lease
+	}
+	return nil
+}
+
+// Lease is a held domain mutation lease; its index is the command that acquired
+// it.
+type Lease struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Owner         string                 `protobuf:"bytes,1,opt,name=owner,proto3" json:"owner,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lease) Reset() {
+	*x = Lease{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lease) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lease) ProtoMessage() {}
+
+func (x *Lease) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lease.ProtoReflect.Descriptor instead.
+func (*Lease) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Lease) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Lease) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type ScheduleRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Assignments   []*Assignment          `protobuf:"bytes,3,rep,name=assignments,proto3" json:"assignments,omitempty"`
+	Groups        []*Group               `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScheduleRecord) Reset() {
+	*x = ScheduleRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScheduleRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScheduleRecord) ProtoMessage() {}
+
+func (x *ScheduleRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScheduleRecord.ProtoReflect.Descriptor instead.
+func (*ScheduleRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ScheduleRecord) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *ScheduleRecord) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ScheduleRecord) GetAssignments() []*Assignment {
+	if x != nil {
+		return x.Assignments
+	}
+	return nil
+}
+
+func (x *ScheduleRecord) GetGroups() []*Group {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+type RemovedNodeRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RaftId        uint64                 `protobuf:"varint,1,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemovedNodeRecord) Reset() {
+	*x = RemovedNodeRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemovedNodeRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemovedNodeRecord) ProtoMessage() {}
+
+func (x *RemovedNodeRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemovedNodeRecord.ProtoReflect.Descriptor instead.
+func (*RemovedNodeRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RemovedNodeRecord) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
 type ModelRecord struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
@@ -1116,7 +2438,7 @@ type ModelRecord struct {
 
 func (x *ModelRecord) Reset() {
 	*x = ModelRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +2450,7 @@ func (x *ModelRecord) String() string {
 func (*ModelRecord) ProtoMessage() {}
 
 func (x *ModelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +2463,7 @@ func (x *ModelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRecord.ProtoReflect.Descriptor instead.
 func (*ModelRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{15}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ModelRecord) GetDomain() string {
@@ -1194,7 +2516,7 @@ type ExecutionRecord struct {
 
 func (x *ExecutionRecord) Reset() {
 	*x = ExecutionRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +2528,7 @@ func (x *ExecutionRecord) String() string {
 func (*ExecutionRecord) ProtoMessage() {}
 
 func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +2541,7 @@ func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecutionRecord.ProtoReflect.Descriptor instead.
 func (*ExecutionRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ExecutionRecord) GetReference() []byte {
@@ -1277,13 +2599,14 @@ type Refusal struct {
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Step          uint32                 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"`
+	Stale         bool                   `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1295,7 +2618,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1308,7 +2631,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Refusal) GetCode() string {
@@ -1332,6 +2655,13 @@ func (x *Refusal) GetStep() uint32 {
 	return 0
 }
 
+func (x *Refusal) GetStale() bool {
+	if x != nil {
+		return x.Stale
+	}
+	return false
+}
+
 // Record is one entry of a section: exactly one family.
 type Record struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1342,6 +2672,9 @@ type Record struct {
 	//	*Record_Domain
 	//	*Record_Model
 	//	*Record_Execution
+	//	*Record_Node
+	//	*Record_RemovedNode
+	//	*Record_Schedule
 	Family        isRecord_Family `protobuf_oneof:"family"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1349,7 +2682,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1361,7 +2694,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1374,7 +2707,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Record) GetFamily() isRecord_Family {
@@ -1429,6 +2762,33 @@ func (x *Record) GetExecution() *ExecutionRecord {
 	return nil
 }
 
+func (x *Record) GetNode() *Node {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Node); ok {
+			return x.Node
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetRemovedNode() *RemovedNodeRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_RemovedNode); ok {
+			return x.RemovedNode
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetSchedule() *ScheduleRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Schedule); ok {
+			return x.Schedule
+		}
+	}
+	return nil
+}
+
 type isRecord_Family interface {
 	isRecord_Family()
 }
@@ -1453,6 +2813,18 @@ type Record_Execution struct {
 	Execution *ExecutionRecord `protobuf:"bytes,5,opt,name=execution,proto3,oneof"`
 }
 
+type Record_Node struct {
+	Node *Node `protobuf:"bytes,6,opt,name=node,proto3,oneof"`
+}
+
+type Record_RemovedNode struct {
+	RemovedNode *RemovedNodeRecord `protobuf:"bytes,7,opt,name=removed_node,json=removedNode,proto3,oneof"`
+}
+
+type Record_Schedule struct {
+	Schedule *ScheduleRecord `protobuf:"bytes,8,opt,name=schedule,proto3,oneof"`
+}
+
 func (*Record_Meta) isRecord_Family() {}
 
 func (*Record_User) isRecord_Family() {}
@@ -1462,6 +2834,12 @@ func (*Record_Domain) isRecord_Family() {}
 func (*Record_Model) isRecord_Family() {}
 
 func (*Record_Execution) isRecord_Family() {}
+
+func (*Record_Node) isRecord_Family() {}
+
+func (*Record_RemovedNode) isRecord_Family() {}
+
+func (*Record_Schedule) isRecord_Family() {}
 
 var File_engine_catalog_catalogpb_catalog_proto protoreflect.FileDescriptor
 
@@ -1479,20 +2857,34 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
 	"\x06domain\x18\x03 \x01(\tR\x06domain\x12\x16\n" +
 	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x14\n" +
-	"\x05reply\x18\x05 \x01(\fR\x05reply\"\x97\x04\n" +
-	"\x04Step\x12@\n" +
+	"\x05reply\x18\x05 \x01(\fR\x05reply\"\x8b\t\n" +
+	"\x04Step\x12\x14\n" +
+	"\x05lease\x18\x0f \x01(\x04R\x05lease\x12@\n" +
 	"\vcreate_user\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.CreateUserH\x00R\n" +
 	"createUser\x12=\n" +
 	"\n" +
 	"alter_user\x18\x02 \x01(\v2\x1c.plexus.catalog.v1.AlterUserH\x00R\talterUser\x12:\n" +
 	"\tdrop_user\x18\x03 \x01(\v2\x1b.plexus.catalog.v1.DropUserH\x00R\bdropUser\x12F\n" +
-	"\rcreate_domain\x18\x04 \x01(\v2\x1f.plexus.catalog.v1.CreateDomainH\x00R\fcreateDomain\x12@\n" +
+	"\rcreate_domain\x18\x04 \x01(\v2\x1f.plexus.catalog.v1.CreateDomainH\x00R\fcreateDomain\x12C\n" +
+	"\falter_domain\x18\x05 \x01(\v2\x1e.plexus.catalog.v1.AlterDomainH\x00R\valterDomain\x12@\n" +
 	"\vdrop_domain\x18\x06 \x01(\v2\x1d.plexus.catalog.v1.DropDomainH\x00R\n" +
 	"dropDomain\x12F\n" +
 	"\rchange_models\x18\a \x01(\v2\x1f.plexus.catalog.v1.ChangeModelsH\x00R\fchangeModels\x12@\n" +
 	"\vset_running\x18\b \x01(\v2\x1d.plexus.catalog.v1.SetRunningH\x00R\n" +
 	"setRunning\x126\n" +
-	"\areclaim\x18\t \x01(\v2\x1a.plexus.catalog.v1.ReclaimH\x00R\areclaimB\x06\n" +
+	"\areclaim\x18\t \x01(\v2\x1a.plexus.catalog.v1.ReclaimH\x00R\areclaim\x12C\n" +
+	"\fset_schedule\x18\n" +
+	" \x01(\v2\x1e.plexus.catalog.v1.SetScheduleH\x00R\vsetSchedule\x12F\n" +
+	"\racquire_lease\x18\v \x01(\v2\x1f.plexus.catalog.v1.AcquireLeaseH\x00R\facquireLease\x12F\n" +
+	"\rrelease_lease\x18\f \x01(\v2\x1f.plexus.catalog.v1.ReleaseLeaseH\x00R\freleaseLease\x127\n" +
+	"\badd_node\x18\x10 \x01(\v2\x1a.plexus.catalog.v1.AddNodeH\x00R\aaddNode\x12@\n" +
+	"\vupdate_node\x18\x11 \x01(\v2\x1d.plexus.catalog.v1.UpdateNodeH\x00R\n" +
+	"updateNode\x12C\n" +
+	"\fpromote_node\x18\x12 \x01(\v2\x1e.plexus.catalog.v1.PromoteNodeH\x00R\vpromoteNode\x12@\n" +
+	"\vremove_node\x18\x13 \x01(\v2\x1d.plexus.catalog.v1.RemoveNodeH\x00R\n" +
+	"removeNode\x12@\n" +
+	"\vcordon_node\x18\x14 \x01(\v2\x1d.plexus.catalog.v1.CordonNodeH\x00R\n" +
+	"cordonNodeB\x06\n" +
 	"\x04body\"E\n" +
 	"\n" +
 	"CreateUser\x12\x12\n" +
@@ -1502,9 +2894,13 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\"\x1e\n" +
 	"\bDropUser\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\"\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"@\n" +
 	"\fCreateDomain\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\" \n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
+	"\tplacement\x18\x02 \x01(\tR\tplacement\"C\n" +
+	"\vAlterDomain\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1c\n" +
+	"\tplacement\x18\x02 \x01(\tR\tplacement\" \n" +
 	"\n" +
 	"DropDomain\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"|\n" +
@@ -1525,7 +2921,78 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"SetRunning\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\bR\arunning\x12\x14\n" +
-	"\x05fresh\x18\x03 \x01(\bR\x05fresh\"!\n" +
+	"\x05fresh\x18\x03 \x01(\bR\x05fresh\"-\n" +
+	"\x03Key\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xb4\x01\n" +
+	"\vSetSchedule\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1a\n" +
+	"\bexpected\x18\x02 \x01(\x04R\bexpected\x12?\n" +
+	"\vassignments\x18\x03 \x03(\v2\x1d.plexus.catalog.v1.AssignmentR\vassignments\x120\n" +
+	"\x06groups\x18\x04 \x03(\v2\x18.plexus.catalog.v1.GroupR\x06groups\"\xcb\x01\n" +
+	"\n" +
+	"Assignment\x12(\n" +
+	"\x03key\x18\x01 \x01(\v2\x16.plexus.catalog.v1.KeyR\x03key\x12\x1e\n" +
+	"\n" +
+	"everywhere\x18\x02 \x01(\bR\n" +
+	"everywhere\x12\x18\n" +
+	"\aprimary\x18\x03 \x01(\tR\aprimary\x12\x1a\n" +
+	"\breplicas\x18\x04 \x03(\tR\breplicas\x12=\n" +
+	"\n" +
+	"transition\x18\x05 \x01(\v2\x1d.plexus.catalog.v1.TransitionR\n" +
+	"transition\"V\n" +
+	"\n" +
+	"Transition\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\tR\x02to\x12\x14\n" +
+	"\x05cause\x18\x04 \x01(\tR\x05cause\"|\n" +
+	"\x05Group\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\x120\n" +
+	"\amembers\x18\x02 \x03(\v2\x16.plexus.catalog.v1.KeyR\amembers\x12-\n" +
+	"\x05pairs\x18\x03 \x03(\v2\x17.plexus.catalog.v1.PairR\x05pairs\"R\n" +
+	"\x04Pair\x12$\n" +
+	"\x01a\x18\x01 \x01(\v2\x16.plexus.catalog.v1.KeyR\x01a\x12$\n" +
+	"\x01b\x18\x02 \x01(\v2\x16.plexus.catalog.v1.KeyR\x01b\"<\n" +
+	"\fAcquireLease\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\"<\n" +
+	"\fReleaseLease\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\"6\n" +
+	"\aAddNode\x12+\n" +
+	"\x04node\x18\x01 \x01(\v2\x17.plexus.catalog.v1.NodeR\x04node\"\xa5\x01\n" +
+	"\n" +
+	"UpdateNode\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\araft_id\x18\x02 \x01(\x04R\x06raftId\x12\x18\n" +
+	"\acounter\x18\x03 \x01(\x04R\acounter\x12\"\n" +
+	"\finterconnect\x18\x04 \x01(\tR\finterconnect\x12\x16\n" +
+	"\x06client\x18\x05 \x01(\tR\x06client\x12\x18\n" +
+	"\aconsole\x18\x06 \x01(\tR\aconsole\"6\n" +
+	"\vPromoteNode\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\araft_id\x18\x02 \x01(\x04R\x06raftId\"5\n" +
+	"\n" +
+	"RemoveNode\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\araft_id\x18\x02 \x01(\x04R\x06raftId\"8\n" +
+	"\n" +
+	"CordonNode\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\bcordoned\x18\x02 \x01(\bR\bcordoned\"\x8d\x02\n" +
+	"\x04Node\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\araft_id\x18\x02 \x01(\x04R\x06raftId\x120\n" +
+	"\x04role\x18\x03 \x01(\x0e2\x1c.plexus.catalog.v1.Node.RoleR\x04role\x12\x18\n" +
+	"\acounter\x18\x04 \x01(\x04R\acounter\x12\"\n" +
+	"\finterconnect\x18\x05 \x01(\tR\finterconnect\x12\x16\n" +
+	"\x06client\x18\x06 \x01(\tR\x06client\x12\x18\n" +
+	"\aconsole\x18\a \x01(\tR\aconsole\x12\x1a\n" +
+	"\bcordoned\x18\b \x01(\bR\bcordoned\"\x1e\n" +
+	"\x04Role\x12\v\n" +
+	"\aLEARNER\x10\x00\x12\t\n" +
+	"\x05VOTER\x10\x01\"!\n" +
 	"\aReclaim\x12\x16\n" +
 	"\x06before\x18\x01 \x01(\x03R\x06before\"\xaf\x01\n" +
 	"\n" +
@@ -1542,7 +3009,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"UserRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xb4\x01\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\x82\x02\n" +
 	"\fDomainRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\arunning\x18\x03 \x01(\bR\arunning\x12\x1e\n" +
@@ -1553,7 +3020,19 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"definition\x18\x05 \x01(\x04R\n" +
 	"definition\x12\x18\n" +
 	"\aruntime\x18\x06 \x01(\x04R\aruntime\x12\x1c\n" +
-	"\tpositions\x18\a \x01(\x04R\tpositions\"}\n" +
+	"\tpositions\x18\a \x01(\x04R\tpositions\x12\x1c\n" +
+	"\tplacement\x18\b \x01(\tR\tplacement\x12.\n" +
+	"\x05lease\x18\t \x01(\v2\x18.plexus.catalog.v1.LeaseR\x05lease\"3\n" +
+	"\x05Lease\x12\x14\n" +
+	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\"\xb1\x01\n" +
+	"\x0eScheduleRecord\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\x12?\n" +
+	"\vassignments\x18\x03 \x03(\v2\x1d.plexus.catalog.v1.AssignmentR\vassignments\x120\n" +
+	"\x06groups\x18\x04 \x03(\v2\x18.plexus.catalog.v1.GroupR\x06groups\",\n" +
+	"\x11RemovedNodeRecord\x12\x17\n" +
+	"\araft_id\x18\x01 \x01(\x04R\x06raftId\"}\n" +
 	"\vModelRecord\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -1567,17 +3046,21 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x14\n" +
 	"\x05reply\x18\x05 \x01(\fR\x05reply\x12\x1a\n" +
 	"\bfinished\x18\x06 \x01(\x03R\bfinished\x124\n" +
-	"\arefusal\x18\a \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\"K\n" +
+	"\arefusal\x18\a \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\"a\n" +
 	"\aRefusal\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x12\n" +
-	"\x04step\x18\x03 \x01(\rR\x04step\"\xb3\x02\n" +
+	"\x04step\x18\x03 \x01(\rR\x04step\x12\x14\n" +
+	"\x05stale\x18\x04 \x01(\bR\x05stale\"\xee\x03\n" +
 	"\x06Record\x123\n" +
 	"\x04meta\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.MetaRecordH\x00R\x04meta\x123\n" +
 	"\x04user\x18\x02 \x01(\v2\x1d.plexus.catalog.v1.UserRecordH\x00R\x04user\x129\n" +
 	"\x06domain\x18\x03 \x01(\v2\x1f.plexus.catalog.v1.DomainRecordH\x00R\x06domain\x126\n" +
 	"\x05model\x18\x04 \x01(\v2\x1e.plexus.catalog.v1.ModelRecordH\x00R\x05model\x12B\n" +
-	"\texecution\x18\x05 \x01(\v2\".plexus.catalog.v1.ExecutionRecordH\x00R\texecutionB\b\n" +
+	"\texecution\x18\x05 \x01(\v2\".plexus.catalog.v1.ExecutionRecordH\x00R\texecution\x12-\n" +
+	"\x04node\x18\x06 \x01(\v2\x17.plexus.catalog.v1.NodeH\x00R\x04node\x12I\n" +
+	"\fremoved_node\x18\a \x01(\v2$.plexus.catalog.v1.RemovedNodeRecordH\x00R\vremovedNode\x12?\n" +
+	"\bschedule\x18\b \x01(\v2!.plexus.catalog.v1.ScheduleRecordH\x00R\bscheduleB\b\n" +
 	"\x06familyB!Z\x1fplexus/engine/catalog/catalogpbb\x06proto3"
 
 var (
@@ -1592,54 +3075,98 @@ func file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP() []byte {
 	return file_engine_catalog_catalogpb_catalog_proto_rawDescData
 }
 
-var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_engine_catalog_catalogpb_catalog_proto_goTypes = []any{
-	(ModelChange_Op)(0),     // 0: plexus.catalog.v1.ModelChange.Op
-	(*Command)(nil),         // 1: plexus.catalog.v1.Command
-	(*Execution)(nil),       // 2: plexus.catalog.v1.Execution
-	(*Step)(nil),            // 3: plexus.catalog.v1.Step
-	(*CreateUser)(nil),      // 4: plexus.catalog.v1.CreateUser
-	(*AlterUser)(nil),       // 5: plexus.catalog.v1.AlterUser
-	(*DropUser)(nil),        // 6: plexus.catalog.v1.DropUser
-	(*CreateDomain)(nil),    // 7: plexus.catalog.v1.CreateDomain
-	(*DropDomain)(nil),      // 8: plexus.catalog.v1.DropDomain
-	(*ChangeModels)(nil),    // 9: plexus.catalog.v1.ChangeModels
-	(*ModelChange)(nil),     // 10: plexus.catalog.v1.ModelChange
-	(*SetRunning)(nil),      // 11: plexus.catalog.v1.SetRunning
-	(*Reclaim)(nil),         // 12: plexus.catalog.v1.Reclaim
-	(*MetaRecord)(nil),      // 13: plexus.catalog.v1.MetaRecord
-	(*UserRecord)(nil),      // 14: plexus.catalog.v1.UserRecord
-	(*DomainRecord)(nil),    // 15: plexus.catalog.v1.DomainRecord
-	(*ModelRecord)(nil),     // 16: plexus.catalog.v1.ModelRecord
-	(*ExecutionRecord)(nil), // 17: plexus.catalog.v1.ExecutionRecord
-	(*Refusal)(nil),         // 18: plexus.catalog.v1.Refusal
-	(*Record)(nil),          // 19: plexus.catalog.v1.Record
+	(ModelChange_Op)(0),       // 0: plexus.catalog.v1.ModelChange.Op
+	(Node_Role)(0),            // 1: plexus.catalog.v1.Node.Role
+	(*Command)(nil),           // 2: plexus.catalog.v1.Command
+	(*Execution)(nil),         // 3: plexus.catalog.v1.Execution
+	(*Step)(nil),              // 4: plexus.catalog.v1.Step
+	(*CreateUser)(nil),        // 5: plexus.catalog.v1.CreateUser
+	(*AlterUser)(nil),         // 6: plexus.catalog.v1.AlterUser
+	(*DropUser)(nil),          // 7: plexus.catalog.v1.DropUser
+	(*CreateDomain)(nil),      // 8: plexus.catalog.v1.CreateDomain
+	(*AlterDomain)(nil),       // 9: plexus.catalog.v1.AlterDomain
+	(*DropDomain)(nil),        // 10: plexus.catalog.v1.DropDomain
+	(*ChangeModels)(nil),      // 11: plexus.catalog.v1.ChangeModels
+	(*ModelChange)(nil),       // 12: plexus.catalog.v1.ModelChange
+	(*SetRunning)(nil),        // 13: plexus.catalog.v1.SetRunning
+	(*Key)(nil),               // 14: plexus.catalog.v1.Key
+	(*SetSchedule)(nil),       // 15: plexus.catalog.v1.SetSchedule
+	(*Assignment)(nil),        // 16: plexus.catalog.v1.Assignment
+	(*Transition)(nil),        // 17: plexus.catalog.v1.Transition
+	(*Group)(nil),             // 18: plexus.catalog.v1.Group
+	(*Pair)(nil),              // 19: plexus.catalog.v1.Pair
+	(*AcquireLease)(nil),      // 20: plexus.catalog.v1.AcquireLease
+	(*ReleaseLease)(nil),      // 21: plexus.catalog.v1.ReleaseLease
+	(*AddNode)(nil),           // 22: plexus.catalog.v1.AddNode
+	(*UpdateNode)(nil),        // 23: plexus.catalog.v1.UpdateNode
+	(*PromoteNode)(nil),       // 24: plexus.catalog.v1.PromoteNode
+	(*RemoveNode)(nil),        // 25: plexus.catalog.v1.RemoveNode
+	(*CordonNode)(nil),        // 26: plexus.catalog.v1.CordonNode
+	(*Node)(nil),              // 27: plexus.catalog.v1.Node
+	(*Reclaim)(nil),           // 28: plexus.catalog.v1.Reclaim
+	(*MetaRecord)(nil),        // 29: plexus.catalog.v1.MetaRecord
+	(*UserRecord)(nil),        // 30: plexus.catalog.v1.UserRecord
+	(*DomainRecord)(nil),      // 31: plexus.catalog.v1.DomainRecord
+	(*Lease)(nil),             // 32: plexus.catalog.v1.Lease
+	(*ScheduleRecord)(nil),    // 33: plexus.catalog.v1.ScheduleRecord
+	(*RemovedNodeRecord)(nil), // 34: plexus.catalog.v1.RemovedNodeRecord
+	(*ModelRecord)(nil),       // 35: plexus.catalog.v1.ModelRecord
+	(*ExecutionRecord)(nil),   // 36: plexus.catalog.v1.ExecutionRecord
+	(*Refusal)(nil),           // 37: plexus.catalog.v1.Refusal
+	(*Record)(nil),            // 38: plexus.catalog.v1.Record
 }
 var file_engine_catalog_catalogpb_catalog_proto_depIdxs = []int32{
-	2,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
-	3,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
-	4,  // 2: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
-	5,  // 3: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
-	6,  // 4: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
-	7,  // 5: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
-	8,  // 6: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
-	9,  // 7: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
-	11, // 8: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
-	12, // 9: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
-	10, // 10: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
-	0,  // 11: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
-	18, // 12: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
-	13, // 13: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
-	14, // 14: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
-	15, // 15: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
-	16, // 16: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
-	17, // 17: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	3,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
+	4,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
+	5,  // 2: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
+	6,  // 3: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
+	7,  // 4: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
+	8,  // 5: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
+	9,  // 6: plexus.catalog.v1.Step.alter_domain:type_name -> plexus.catalog.v1.AlterDomain
+	10, // 7: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
+	11, // 8: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
+	13, // 9: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
+	28, // 10: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
+	15, // 11: plexus.catalog.v1.Step.set_schedule:type_name -> plexus.catalog.v1.SetSchedule
+	20, // 12: plexus.catalog.v1.Step.acquire_lease:type_name -> plexus.catalog.v1.AcquireLease
+	21, // 13: plexus.catalog.v1.Step.release_lease:type_name -> plexus.catalog.v1.ReleaseLease
+	22, // 14: plexus.catalog.v1.Step.add_node:type_name -> plexus.catalog.v1.AddNode
+	23, // 15: plexus.catalog.v1.Step.update_node:type_name -> plexus.catalog.v1.UpdateNode
+	24, // 16: plexus.catalog.v1.Step.promote_node:type_name -> plexus.catalog.v1.PromoteNode
+	25, // 17: plexus.catalog.v1.Step.remove_node:type_name -> plexus.catalog.v1.RemoveNode
+	26, // 18: plexus.catalog.v1.Step.cordon_node:type_name -> plexus.catalog.v1.CordonNode
+	12, // 19: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
+	0,  // 20: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
+	16, // 21: plexus.catalog.v1.SetSchedule.assignments:type_name -> plexus.catalog.v1.Assignment
+	18, // 22: plexus.catalog.v1.SetSchedule.groups:type_name -> plexus.catalog.v1.Group
+	14, // 23: plexus.catalog.v1.Assignment.key:type_name -> plexus.catalog.v1.Key
+	17, // 24: plexus.catalog.v1.Assignment.transition:type_name -> plexus.catalog.v1.Transition
+	14, // 25: plexus.catalog.v1.Group.members:type_name -> plexus.catalog.v1.Key
+	19, // 26: plexus.catalog.v1.Group.pairs:type_name -> plexus.catalog.v1.Pair
+	14, // 27: plexus.catalog.v1.Pair.a:type_name -> plexus.catalog.v1.Key
+	14, // 28: plexus.catalog.v1.Pair.b:type_name -> plexus.catalog.v1.Key
+	27, // 29: plexus.catalog.v1.AddNode.node:type_name -> plexus.catalog.v1.Node
+	1,  // 30: plexus.catalog.v1.Node.role:type_name -> plexus.catalog.v1.Node.Role
+	32, // 31: plexus.catalog.v1.DomainRecord.lease:type_name -> plexus.catalog.v1.Lease
+	16, // 32: plexus.catalog.v1.ScheduleRecord.assignments:type_name -> plexus.catalog.v1.Assignment
+	18, // 33: plexus.catalog.v1.ScheduleRecord.groups:type_name -> plexus.catalog.v1.Group
+	37, // 34: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
+	29, // 35: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
+	30, // 36: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
+	31, // 37: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
+	35, // 38: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
+	36, // 39: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
+	27, // 40: plexus.catalog.v1.Record.node:type_name -> plexus.catalog.v1.Node
+	34, // 41: plexus.catalog.v1.Record.removed_node:type_name -> plexus.catalog.v1.RemovedNodeRecord
+	33, // 42: plexus.catalog.v1.Record.schedule:type_name -> plexus.catalog.v1.ScheduleRecord
+	43, // [43:43] is the sub-list for method output_type
+	43, // [43:43] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_engine_catalog_catalogpb_catalog_proto_init() }
@@ -1652,25 +3179,37 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		(*Step_AlterUser)(nil),
 		(*Step_DropUser)(nil),
 		(*Step_CreateDomain)(nil),
+		(*Step_AlterDomain)(nil),
 		(*Step_DropDomain)(nil),
 		(*Step_ChangeModels)(nil),
 		(*Step_SetRunning)(nil),
 		(*Step_Reclaim)(nil),
+		(*Step_SetSchedule)(nil),
+		(*Step_AcquireLease)(nil),
+		(*Step_ReleaseLease)(nil),
+		(*Step_AddNode)(nil),
+		(*Step_UpdateNode)(nil),
+		(*Step_PromoteNode)(nil),
+		(*Step_RemoveNode)(nil),
+		(*Step_CordonNode)(nil),
 	}
-	file_engine_catalog_catalogpb_catalog_proto_msgTypes[18].OneofWrappers = []any{
+	file_engine_catalog_catalogpb_catalog_proto_msgTypes[36].OneofWrappers = []any{
 		(*Record_Meta)(nil),
 		(*Record_User)(nil),
 		(*Record_Domain)(nil),
 		(*Record_Model)(nil),
 		(*Record_Execution)(nil),
+		(*Record_Node)(nil),
+		(*Record_RemovedNode)(nil),
+		(*Record_Schedule)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_catalog_catalogpb_catalog_proto_rawDesc), len(file_engine_catalog_catalogpb_catalog_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   19,
+			NumEnums:      2,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

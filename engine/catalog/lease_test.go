@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plexus/engine/catalog/catalogpb"
+)
+
+// While a lease is held, nothing of the domain but the lease changes, except by a
+// command that presents it (C5, leases).
+func TestLeases(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := populated()
+		for i := range rapid.Uint64Range(1, 40).Draw(t, "commands") {
+			command := drawCommand(t, s, i)
+			index := i + startIndex
+			next, result, _ := s.Apply(index, command)
+			presented := map[uint64]bool{}
+			for _, step := range command.GetSteps() {
+				presented[step.GetLease()] = true
+				if release := step.GetReleaseLease(); release != nil {
+					presented[release.GetIndex()] = true
+				}
+			}
+			for d := range s.Domains() {
+				if d.Lease == nil || presented[d.Lease.Index] {
+					continue
+				}
+				after, ok := next.Domain(d.Name)
+				if !ok || after != d || next.schedules != s.schedules && scheduleOf(next, d.Name) != scheduleOf(s, d.Name) {
+					t.Fatalf("domain %s changed under lease %v: %v", d.Name, d.Lease, result)
+				}
+			}
+			for d := range next.Domains() {
+				if d.Lease == nil || d.Lease.Index != index {
+					continue
+				}
+				if before, ok := s.Domain(d.Name); ok && before.Lease != nil && !presented[before.Lease.Index] {
+					t.Fatalf("domain %s has a second lease", d.Name)
+				}
+			}
+			s = next
+		}
+	})
+}
+
+func scheduleOf(s *State, domain string) *Schedule {
+	x, _ := s.Schedule(domain)
+	return x
+}
+
+func TestLeaseRefusals(t *testing.T) {
+	s := populated()
+	start := &catalogpb.SetRunning{Domain: "b", Running: true}
+	for _, c := range []struct {
+		name  string
+		steps []*catalogpb.Step
+		want  string
+	}{
+		{"another owner", []*catalogpb.Step{{Body: &catalogpb.Step_AcquireLease{AcquireLease: &catalogpb.AcquireLease{Domain: "b", Owner: "command 2"}}}},
+			"conflict: domain 'b' is being changed by transaction 1"},
+		{"no lease", []*catalogpb.Step{{Body: &catalogpb.Step_SetRunning{SetRunning: start}}},
+			"conflict: domain 'b' is being changed by transaction 1"},
+		{"an older lease", []*catalogpb.Step{{Lease: 5, Body: &catalogpb.Step_SetRunning{SetRunning: start}}},
+			"conflict: domain 'b' is being changed by transaction 1"},
+		{"a lease nobody holds", []*catalogpb.Step{{Lease: 6, Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "a", Running: true}}}},
+			"conflict: lease 6 of domain 'a' is not held"},
+		{"release of another", []*catalogpb.Step{{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 5}}}},
+			"conflict: lease 5 of domain 'b' is not held"},
+		{"the held one", []*catalogpb.Step{{Lease: 6, Body: &catalogpb.Step_SetRunning{SetRunning: start}}}, ""},
+		{"acquired by the same command", []*catalogpb.Step{
+			{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 6}}},
+			{Body: &catalogpb.Step_AcquireLease{AcquireLease: &catalogpb.AcquireLease{Domain: "b", Owner: "command 2"}}},
+			{Body: &catalogpb.Step_SetRunning{SetRunning: start}},
+		}, ""},
+	} {
+		_, result, _ := s.Apply(startIndex, &catalogpb.Command{Steps: c.steps})
+		got := ""
+		if result.Refused != nil {
+			got = result.Refused.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
