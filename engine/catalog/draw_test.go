@@ -206,7 +206,7 @@ func drawMembership(t *rapid.T, s *State) *catalogpb.Step {
 	switch rapid.IntRange(0, 5).Draw(t, "membership") {
 	case 0:
 		return &catalogpb.Step{Body: &catalogpb.Step_UpdateNode{UpdateNode: &catalogpb.UpdateNode{
-			Id: id, RaftId: raftID, Counter: rapid.Uint64Range(0, 3).Draw(t, "counter"), Interconnect: "h:2", Client: "http://h:3"}}}
+			Id: id, RaftId: raftID, Counter: rapid.Uint64Range(0, 3).Draw(t, "counter"), Token: []byte(drawName(t, "token")), Interconnect: "h:2", Client: "http://h:3"}}}
 	case 1:
 		return &catalogpb.Step{Body: &catalogpb.Step_PromoteNode{PromoteNode: &catalogpb.PromoteNode{Id: id, RaftId: raftID}}}
 	case 2:

@@ -33,6 +33,8 @@ type Node struct {
 	Role   Role
 	// Counter is the start counter of the last admitted process.
 	Counter uint64
+	// Token tells that process from another one with an equal counter.
+	Token string
 	// Interconnect is host:port; Client and Console are URLs, "" where not offered.
 	Interconnect, Client, Console string
 	Cordoned                      bool
@@ -65,11 +67,11 @@ func (t *transition) addNode(c *catalogpb.AddNode) *Refusal {
 
 func (t *transition) updateNode(c *catalogpb.UpdateNode) *Refusal {
 	return t.withNode(c.GetId(), c.GetRaftId(), func(n *Node) *Refusal {
-		if c.GetCounter() < n.Counter {
-			return refuse(NodeRefused, "stale incarnation of node '%s': start %d was admitted before start %d",
+		if c.GetCounter() < n.Counter || c.GetCounter() == n.Counter && string(c.GetToken()) != n.Token {
+			return refuse(NodeRefused, "stale incarnation of node '%s': start %d was admitted already, this is start %d",
 				n.ID, n.Counter, c.GetCounter())
 		}
-		n.Counter = c.GetCounter()
+		n.Counter, n.Token = c.GetCounter(), string(c.GetToken())
 		n.Interconnect, n.Client, n.Console = c.GetInterconnect(), c.GetClient(), c.GetConsole()
 		return nil
 	})
@@ -156,7 +158,7 @@ func raftKey(id uint64) string { return string(binary.BigEndian.AppendUint64(nil
 
 func newNode(m *catalogpb.Node) *Node {
 	n := &Node{
-		ID: m.GetId(), RaftID: m.GetRaftId(), Counter: m.GetCounter(),
+		ID: m.GetId(), RaftID: m.GetRaftId(), Counter: m.GetCounter(), Token: string(m.GetToken()),
 		Interconnect: m.GetInterconnect(), Client: m.GetClient(), Console: m.GetConsole(), Cordoned: m.GetCordoned(),
 	}
 	if m.GetRole() == catalogpb.Node_VOTER {
@@ -169,6 +171,9 @@ func (n *Node) record() *catalogpb.Node {
 	m := &catalogpb.Node{
 		Id: n.ID, RaftId: n.RaftID, Counter: n.Counter,
 		Interconnect: n.Interconnect, Client: n.Client, Console: n.Console, Cordoned: n.Cordoned,
+	}
+	if n.Token != "" {
+		m.Token = []byte(n.Token)
 	}
 	if n.Role == Voter {
 		m.Role = catalogpb.Node_VOTER

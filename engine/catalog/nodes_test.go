@@ -26,7 +26,9 @@ func TestNodeRefusals(t *testing.T) {
 		{"a raft id of the future", []*catalogpb.Step{addNode("n5", 6, 0)}, "node: raft id 6 was not handed out; the next one is 5"},
 		{"no name", []*catalogpb.Step{addNode("", 5, 0)}, "invalid: a node needs a name and a raft id"},
 		{"a dropped name comes back", []*catalogpb.Step{addNode("n4", 5, 0)}, ""},
-		{"an older process", []*catalogpb.Step{update("n1", 1, 0)}, "node: stale incarnation of node 'n1': start 1 was admitted before start 0"},
+		{"an older process", []*catalogpb.Step{update("n1", 1, 0)}, "node: stale incarnation of node 'n1': start 1 was admitted already, this is start 0"},
+		{"another process with the counter", []*catalogpb.Step{{Body: &catalogpb.Step_UpdateNode{UpdateNode: &catalogpb.UpdateNode{
+			Id: "n1", RaftId: 1, Counter: 1, Token: []byte("other")}}}}, "node: stale incarnation of node 'n1': start 1 was admitted already, this is start 1"},
 		{"the same process", []*catalogpb.Step{update("n1", 1, 1)}, ""},
 		{"another's raft id", []*catalogpb.Step{update("n1", 2, 2)}, "node: node 'n1' has raft id 1, not 2"},
 		{"a stranger", []*catalogpb.Step{update("n9", 9, 2)}, "node: node 'n9' is not a member"},

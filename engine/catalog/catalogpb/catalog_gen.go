@@ -118,8 +118,10 @@ type Command struct {
 	// Unix nanoseconds, stamped by the proposer. Catalog time is the maximum seen.
 	At int64 `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
 	// Absent for commands that no client statement caused.
-	Execution     *Execution `protobuf:"bytes,4,opt,name=execution,proto3" json:"execution,omitempty"`
-	Steps         []*Step    `protobuf:"bytes,5,rep,name=steps,proto3" json:"steps,omitempty"`
+	Execution *Execution `protobuf:"bytes,4,opt,name=execution,proto3" json:"execution,omitempty"`
+	Steps     []*Step    `protobuf:"bytes,5,rep,name=steps,proto3" json:"steps,omitempty"`
+	// The raft id of the proposer: two nodes may have equal start counters.
+	Proposer      uint64 `protobuf:"varint,6,opt,name=proposer,proto3" json:"proposer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,6 +189,13 @@ func (x *Command) GetSteps() []*Step {
 		return x.Steps
 	}
 	return nil
+}
+
+func (x *Command) GetProposer() uint64 {
+	if x != nil {
+		return x.Proposer
+	}
+	return 0
 }
 
 // Execution binds a command to the reference its client chose.
@@ -1635,6 +1644,7 @@ type UpdateNode struct {
 	Interconnect  string                 `protobuf:"bytes,4,opt,name=interconnect,proto3" json:"interconnect,omitempty"`
 	Client        string                 `protobuf:"bytes,5,opt,name=client,proto3" json:"client,omitempty"`
 	Console       string                 `protobuf:"bytes,6,opt,name=console,proto3" json:"console,omitempty"`
+	Token         []byte                 `protobuf:"bytes,7,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1709,6 +1719,13 @@ func (x *UpdateNode) GetConsole() string {
 		return x.Console
 	}
 	return ""
+}
+
+func (x *UpdateNode) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
 }
 
 type PromoteNode struct {
@@ -1870,15 +1887,18 @@ func (x *CordonNode) GetCordoned() bool {
 
 // Node is a member of the cluster.
 type Node struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	RaftId        uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
-	Role          Node_Role              `protobuf:"varint,3,opt,name=role,proto3,enum=plexus.catalog.v1.Node_Role" json:"role,omitempty"`
-	Counter       uint64                 `protobuf:"varint,4,opt,name=counter,proto3" json:"counter,omitempty"`          // of the last admitted process
-	Interconnect  string                 `protobuf:"bytes,5,opt,name=interconnect,proto3" json:"interconnect,omitempty"` // host:port
-	Client        string                 `protobuf:"bytes,6,opt,name=client,proto3" json:"client,omitempty"`             // URL
-	Console       string                 `protobuf:"bytes,7,opt,name=console,proto3" json:"console,omitempty"`           // URL
-	Cordoned      bool                   `protobuf:"varint,8,opt,name=cordoned,proto3" json:"cordoned,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	RaftId       uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	Role         Node_Role              `protobuf:"varint,3,opt,name=role,proto3,enum=plexus.catalog.v1.Node_Role" json:"role,omitempty"`
+	Counter      uint64                 `protobuf:"varint,4,opt,name=counter,proto3" json:"counter,omitempty"`          // of the last admitted process
+	Interconnect string                 `protobuf:"bytes,5,opt,name=interconnect,proto3" json:"interconnect,omitempty"` // host:port
+	Client       string                 `protobuf:"bytes,6,opt,name=client,proto3" json:"client,omitempty"`             // URL
+	Console      string                 `protobuf:"bytes,7,opt,name=console,proto3" json:"console,omitempty"`           // URL
+	Cordoned     bool                   `protobuf:"varint,8,opt,name=cordoned,proto3" json:"cordoned,omitempty"`
+	// What the last admitted process called itself: it tells a repeated claim of one
+	// process from two processes with one counter.
+	Token         []byte `protobuf:"bytes,9,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1967,6 +1987,13 @@ func (x *Node) GetCordoned() bool {
 		return x.Cordoned
 	}
 	return false
+}
+
+func (x *Node) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
 }
 
 // Reclaim advances the retry fence to instant and forgets executions that
@@ -2845,13 +2872,14 @@ var File_engine_catalog_catalogpb_catalog_proto protoreflect.FileDescriptor
 
 const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\n" +
-	"&engine/catalog/catalogpb/catalog.proto\x12\x11plexus.catalog.v1\"\xc2\x01\n" +
+	"&engine/catalog/catalogpb/catalog.proto\x12\x11plexus.catalog.v1\"\xde\x01\n" +
 	"\aCommand\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\x12:\n" +
 	"\texecution\x18\x04 \x01(\v2\x1c.plexus.catalog.v1.ExecutionR\texecution\x12-\n" +
-	"\x05steps\x18\x05 \x03(\v2\x17.plexus.catalog.v1.StepR\x05steps\"\x85\x01\n" +
+	"\x05steps\x18\x05 \x03(\v2\x17.plexus.catalog.v1.StepR\x05steps\x12\x1a\n" +
+	"\bproposer\x18\x06 \x01(\x04R\bproposer\"\x85\x01\n" +
 	"\tExecution\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\fR\treference\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
@@ -2961,7 +2989,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\"6\n" +
 	"\aAddNode\x12+\n" +
-	"\x04node\x18\x01 \x01(\v2\x17.plexus.catalog.v1.NodeR\x04node\"\xa5\x01\n" +
+	"\x04node\x18\x01 \x01(\v2\x17.plexus.catalog.v1.NodeR\x04node\"\xbb\x01\n" +
 	"\n" +
 	"UpdateNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
@@ -2969,7 +2997,8 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\acounter\x18\x03 \x01(\x04R\acounter\x12\"\n" +
 	"\finterconnect\x18\x04 \x01(\tR\finterconnect\x12\x16\n" +
 	"\x06client\x18\x05 \x01(\tR\x06client\x12\x18\n" +
-	"\aconsole\x18\x06 \x01(\tR\aconsole\"6\n" +
+	"\aconsole\x18\x06 \x01(\tR\aconsole\x12\x14\n" +
+	"\x05token\x18\a \x01(\fR\x05token\"6\n" +
 	"\vPromoteNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\araft_id\x18\x02 \x01(\x04R\x06raftId\"5\n" +
@@ -2980,7 +3009,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\n" +
 	"CordonNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\bcordoned\x18\x02 \x01(\bR\bcordoned\"\x8d\x02\n" +
+	"\bcordoned\x18\x02 \x01(\bR\bcordoned\"\xa3\x02\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\araft_id\x18\x02 \x01(\x04R\x06raftId\x120\n" +
@@ -2989,7 +3018,8 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\finterconnect\x18\x05 \x01(\tR\finterconnect\x12\x16\n" +
 	"\x06client\x18\x06 \x01(\tR\x06client\x12\x18\n" +
 	"\aconsole\x18\a \x01(\tR\aconsole\x12\x1a\n" +
-	"\bcordoned\x18\b \x01(\bR\bcordoned\"\x1e\n" +
+	"\bcordoned\x18\b \x01(\bR\bcordoned\x12\x14\n" +
+	"\x05token\x18\t \x01(\fR\x05token\"\x1e\n" +
 	"\x04Role\x12\v\n" +
 	"\aLEARNER\x10\x00\x12\t\n" +
 	"\x05VOTER\x10\x01\"!\n" +
