@@ -42,6 +42,8 @@ type Scene struct {
 	// a step spoke of it last.
 	roles  map[string]Node
 	owners map[string]string
+	// lonely is the node whose links are all cut.
+	lonely Node
 	// fixtures undo what a step left outside the stage.
 	fixtures []func() error
 }

@@ -131,8 +131,11 @@ type Node interface {
 	Start(ctx context.Context) error
 	// Ready waits until the node serves. It fails when its process ends before.
 	Ready(ctx context.Context) error
-	// Wipe empties the storage of a node that does not run.
+	// Wipe empties the storage of a node that does not run; CopyStorage keeps a copy
+	// of it and PutStorageBack replaces it by that.
 	Wipe(ctx context.Context) error
+	CopyStorage(ctx context.Context) error
+	PutStorageBack(ctx context.Context) error
 	// DamageStorage hurts the files of a node that does not run.
 	DamageStorage(ctx context.Context, damage StorageDamage) error
 	// EndpointAddress is where the node takes HTTP requests of endpoints.

@@ -82,6 +82,7 @@ func (s *Scene) clusterSteps(sc *godog.ScenarioContext) {
 	})
 	s.joinSteps(sc)
 	s.processSteps(sc)
+	s.controlSteps(sc)
 	s.machineSteps(sc)
 	s.linkSteps(sc)
 	s.ownerSteps(sc)

@@ -65,6 +65,7 @@ func (s *Scene) linkSteps(sc *godog.ScenarioContext) {
 			return err
 		}
 		s.remember("lonely", n)
+		s.lonely = n
 		var errs []error
 		for _, other := range s.stage.Nodes() {
 			if other != n {
@@ -82,6 +83,7 @@ func (s *Scene) healLinks() error {
 	if !ok {
 		return nil
 	}
+	s.lonely = nil
 	var errs []error
 	for _, from := range s.stage.Nodes() {
 		for _, to := range s.stage.Nodes() {

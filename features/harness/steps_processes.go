@@ -19,6 +19,10 @@ func (s *Scene) processSteps(sc *godog.ScenarioContext) {
 			return act(ctx, node)
 		})
 	}
+	note := func(_ context.Context, n Node) error {
+		s.remember("noted", n)
+		return nil
+	}
 	onNode(`^`+nodePattern+` is killed$`, func(ctx context.Context, n Node) error {
 		s.remember("killed", n)
 		return n.Kill(ctx)
@@ -27,10 +31,10 @@ func (s *Scene) processSteps(sc *godog.ScenarioContext) {
 		s.remember("frozen", n)
 		return n.Freeze(ctx)
 	})
-	onNode(`^`+nodePattern+` is noted$`, func(_ context.Context, n Node) error {
-		s.remember("noted", n)
-		return nil
-	})
+	onNode(`^the disk of `+nodePattern+` is copied$`, func(ctx context.Context, n Node) error { return n.CopyStorage(ctx) })
+	onNode(`^the copy of the disk of `+nodePattern+` is put back$`, func(ctx context.Context, n Node) error { return n.PutStorageBack(ctx) })
+	onNode(`^(the leader|a follower|another follower|node-\d+) is noted$`, note)
+	onNode(`^`+nodePattern+` is noted as a node$`, note)
 	onNode(`^`+nodePattern+` thaws$`, func(ctx context.Context, n Node) error { return n.Thaw(ctx) })
 	onNode(`^`+nodePattern+` restarts$`, s.restart)
 	onNode(`^`+nodePattern+` starts$`, func(ctx context.Context, n Node) error { return n.Start(ctx) })

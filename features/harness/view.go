@@ -100,11 +100,11 @@ func (v *View) owner(domain, kind, name string) (owner string, known bool) {
 	return "", false
 }
 
-// alive returns the nodes that can answer.
+// alive returns the nodes that run and reach others.
 func (s *Scene) alive() []Node {
 	var nodes []Node
 	for _, n := range s.stage.Nodes() {
-		if n.Running() && !n.Frozen() {
+		if n.Running() && !n.Frozen() && n != s.lonely {
 			nodes = append(nodes, n)
 		}
 	}

@@ -200,6 +200,22 @@ func (n *node) Exited() (status int, ended bool) {
 // Wipe implements harness.Node.
 func (n *node) Wipe(context.Context) error { return os.RemoveAll(n.dataDir()) }
 
+// CopyStorage implements harness.Node.
+func (n *node) CopyStorage(context.Context) error {
+	if err := os.RemoveAll(n.dataDir() + ".copy"); err != nil {
+		return err
+	}
+	return os.CopyFS(n.dataDir()+".copy", os.DirFS(n.dataDir()))
+}
+
+// PutStorageBack implements harness.Node.
+func (n *node) PutStorageBack(ctx context.Context) error {
+	if err := n.Wipe(ctx); err != nil {
+		return err
+	}
+	return os.CopyFS(n.dataDir(), os.DirFS(n.dataDir()+".copy"))
+}
+
 // Kill implements harness.Node with SIGKILL.
 func (n *node) Kill(context.Context) error {
 	n.stopped = true

@@ -94,6 +94,7 @@ type node struct {
 	host    *sim.Host
 	cluster *cluster.Node
 	logs    strings.Builder
+	copied  map[string][]byte // files, by name
 }
 
 // Name implements harness.Node.
@@ -168,6 +169,24 @@ func (n *node) Freeze(context.Context) error {
 // Thaw implements harness.Node.
 func (n *node) Thaw(context.Context) error {
 	n.host.Thaw()
+	return nil
+}
+
+// CopyStorage implements harness.Node.
+func (n *node) CopyStorage(context.Context) error {
+	n.copied = map[string][]byte{}
+	for _, name := range n.host.Disk().Names() {
+		n.copied[name] = n.host.Disk().Get(name)
+	}
+	return nil
+}
+
+// PutStorageBack implements harness.Node.
+func (n *node) PutStorageBack(context.Context) error {
+	n.host.Disk().Wipe()
+	for _, name := range primitives.SortedKeys(n.copied) {
+		n.host.Disk().Put(name, n.copied[name])
+	}
 	return nil
 }
 
