@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/zeebo/xxh3"
 
 	"plexus/primitives/invariant"
@@ -24,24 +23,27 @@ type Digest [16]byte
 // Body is a batch encoded once for every destination and retry: watermarks, then
 // one Arrow IPC record batch message without its schema.
 //
-// Its bytes come from an allocator and are counted: every holder releases.
+// Its bytes are never changed and never recycled: a connection may hold them for
+// longer than the delivery lasts.
 type Body struct {
-	layout *Layout
-	rows   int
-	digest Digest
-	buffer *memory.Buffer
-	refs   atomic.Int32
-	freed  func() // gives back what was reserved for the bytes; nil for nothing
+	layout   *Layout
+	rows     int
+	digest   Digest
+	bytes    []byte
+	released atomic.Bool
+	free     func() // gives back what was reserved for the bytes; nil for nothing
 }
+
+func digestOf(b []byte) Digest { return xxh3.Hash128(b).Bytes() }
 
 // Rows returns the number of rows.
 func (b *Body) Rows() int { return b.rows }
 
 // Size returns the number of encoded bytes.
-func (b *Body) Size() int { return b.buffer.Len() }
+func (b *Body) Size() int { return len(b.bytes) }
 
 // Bytes returns the encoded bytes, which nobody changes.
-func (b *Body) Bytes() []byte { return b.buffer.Bytes() }
+func (b *Body) Bytes() []byte { return b.bytes }
 
 // Layout returns the schema of the batch.
 func (b *Body) Layout() *Layout { return b.layout }
@@ -49,19 +51,12 @@ func (b *Body) Layout() *Layout { return b.layout }
 // Digest returns the digest of the bytes.
 func (b *Body) Digest() Digest { return b.digest }
 
-// Retain counts one more holder.
-func (b *Body) Retain() { b.refs.Add(1) }
-
-// Release ends one hold; the last one frees the bytes.
+// Release gives back the memory that was reserved for the body. Its owner calls
+// it once, when every delivery of it has returned.
 func (b *Body) Release() {
-	left := b.refs.Add(-1)
-	invariant.That(left >= 0, "E9: a body is released once by each holder")
-	if left > 0 {
-		return
-	}
-	b.buffer.Release()
-	if b.freed != nil {
-		b.freed()
+	invariant.That(b.released.CompareAndSwap(false, true), "E9: a body is released once")
+	if b.free != nil {
+		b.free()
 	}
 }
 
@@ -78,12 +73,12 @@ const bodyHead = 8 // rows, flags
 
 // Encode encodes a batch. The watermarks have its rows. A batch that does not fit
 // a body is ErrTooLarge.
-func Encode(mem memory.Allocator, l *Layout, rec arrow.RecordBatch, low, high []int64) (*Body, error) {
+func Encode(l *Layout, rec arrow.RecordBatch, low, high []int64) (*Body, error) {
 	e, err := measure(l, rec, low, high)
 	if err != nil {
 		return nil, err
 	}
-	return e.write(mem), nil
+	return e.write(), nil
 }
 
 // encoding is a measured batch.
@@ -106,7 +101,7 @@ func measure(l *Layout, rec arrow.RecordBatch, low, high []int64) (*encoding, er
 	for i, col := range rec.Columns() {
 		data := col.Data()
 		var err error
-		if e.parts, err = appendParts(e.parts, l.Schema.Field(i).Name, data, data.Offset(), data.Len()); err != nil {
+		if e.parts, err = appendParts(e.parts, l.Schema.Field(i), false, data, data.Offset(), data.Len()); err != nil {
 			return nil, err
 		}
 	}
@@ -130,9 +125,9 @@ func measure(l *Layout, rec arrow.RecordBatch, low, high []int64) (*encoding, er
 	return e, nil
 }
 
-func (e *encoding) write(mem memory.Allocator) *Body {
+func (e *encoding) write() *Body {
 	rows := len(e.low)
-	out := mem.Allocate(e.size)
+	out := make([]byte, e.size)
 	binary.LittleEndian.PutUint32(out, uint32(rows))
 	binary.LittleEndian.PutUint32(out[4:], e.flags)
 	at := putWatermarks(out, bodyHead, e.low, e.flags&lowConstant != 0)
@@ -140,10 +135,7 @@ func (e *encoding) write(mem memory.Allocator) *Body {
 		at = putWatermarks(out, at, e.high, e.flags&highConstant != 0)
 	}
 	e.putMessage(out[at:], rows)
-	b := &Body{layout: e.layout, rows: rows, buffer: memory.NewBufferWithAllocator(out, mem)}
-	b.digest = xxh3.Hash128(out).Bytes()
-	b.refs.Store(1)
-	return b
+	return &Body{layout: e.layout, rows: rows, digest: digestOf(out), bytes: out}
 }
 
 // sidecarSize is the length of everything in front of the message.

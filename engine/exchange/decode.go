@@ -16,7 +16,8 @@ import (
 // Batch is what a body held. Its record refers to the body's bytes.
 type Batch struct {
 	Record    arrow.RecordBatch // one reference
-	Low, High []int64           // not of the body: they outlive the record
+	Low, High []int64
+	Note      []byte // what the sender sent beside the batch
 }
 
 // MalformedError says where a body breaks the format.
@@ -32,14 +33,14 @@ func (e *MalformedError) Error() string {
 
 func malformed(what string, found, want int64) error { return &MalformedError{what, found, want} }
 
-// Decode reads a body of the layout. The bytes must be aligned as an allocator
-// aligns them. Every length, offset, bit count and text is checked before an
-// array is made of it; the record keeps a reference to the buffer.
-func Decode(l *Layout, body *memory.Buffer) (*Batch, error) {
-	if body.Len() > BodyMax {
-		return nil, malformed("length", int64(body.Len()), BodyMax)
+// Decode reads a body of the layout in place: the record shares its bytes, which
+// are an allocation of their own and must not change any more. Every length,
+// offset, bit count and text is checked before an array is made of it.
+func Decode(l *Layout, body []byte) (*Batch, error) {
+	if len(body) > BodyMax {
+		return nil, malformed("length", int64(len(body)), BodyMax)
 	}
-	rows, low, high, at, err := readSidecar(body.Bytes())
+	rows, low, high, at, err := readSidecar(body)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func readWatermarks(b []byte, at, rows int, constant bool) ([]int64, int) {
 // decoder walks the nodes and buffers of one message.
 type decoder struct {
 	layout  *Layout
-	body    *memory.Buffer
+	body    []byte
 	nodes   []byte // entries not read yet
 	entries []byte
 	start   int // of the buffers in the body
@@ -119,7 +120,7 @@ type decoder struct {
 
 // open checks the metadata of the message, which begins at the given place.
 func (d *decoder) open(at, rows int) error {
-	b := d.body.Bytes()[at:]
+	b := d.body[at:]
 	size := metaSize(d.layout.nodes, d.layout.buffers)
 	if len(b) < framing+size {
 		return malformed("length", int64(len(b)), int64(framing+size))
@@ -189,17 +190,15 @@ func (d *decoder) buffer(n int) ([]byte, error) {
 	}
 	from := d.start + d.at
 	d.at += padded(int(length))
-	return d.body.Bytes()[from : from+int(length) : from+int(length)], nil
+	return d.body[from : from+int(length) : from+int(length)], nil
 }
 
-// slice is a counted view of the last buffer read; nil for an empty one, as the
-// builders make it.
-func (d *decoder) slice(b []byte) *memory.Buffer {
+// wrap returns nil for an empty buffer, as the builders do.
+func wrap(b []byte) *memory.Buffer {
 	if len(b) == 0 {
 		return nil
 	}
-	end := d.start + d.at
-	return memory.SliceBuffer(d.body, end-padded(len(b)), len(b))
+	return memory.NewBufferBytes(b)
 }
 
 // validity reads the validity buffer of n rows.
@@ -215,7 +214,7 @@ func (d *decoder) validity(n, nulls int) (*memory.Buffer, error) {
 	if set := bitutil.CountSetBits(bits, 0, n); set != n-nulls {
 		return nil, malformed("count of valid rows", int64(set), int64(n-nulls))
 	}
-	return d.slice(bits), nil
+	return wrap(bits), nil
 }
 
 // array reads an array of n values.
@@ -229,13 +228,6 @@ func (d *decoder) array(t arrow.DataType, nullable bool, n int) (arrow.ArrayData
 		return nil, err
 	}
 	buffers := []*memory.Buffer{validity}
-	defer func() {
-		for _, b := range buffers {
-			if b != nil {
-				b.Release()
-			}
-		}
-	}()
 	var children []arrow.ArrayData
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.BinaryType:
@@ -243,12 +235,12 @@ func (d *decoder) array(t arrow.DataType, nullable bool, n int) (arrow.ArrayData
 		if err != nil {
 			return nil, err
 		}
-		buffers = append(buffers, d.slice(offsets))
+		buffers = append(buffers, wrap(offsets))
 		values, err := d.buffer(last)
 		if err != nil {
 			return nil, err
 		}
-		buffers = append(buffers, d.slice(values))
+		buffers = append(buffers, wrap(values))
 		if t.ID() == arrow.STRING {
 			if err := checkText(offsets, values); err != nil {
 				return nil, err
@@ -259,7 +251,7 @@ func (d *decoder) array(t arrow.DataType, nullable bool, n int) (arrow.ArrayData
 		if err != nil {
 			return nil, err
 		}
-		buffers = append(buffers, d.slice(offsets))
+		buffers = append(buffers, wrap(offsets))
 		child, err := d.array(t.Elem(), false, last)
 		if err != nil {
 			return nil, err
@@ -286,7 +278,7 @@ func (d *decoder) array(t arrow.DataType, nullable bool, n int) (arrow.ArrayData
 		if err != nil {
 			return nil, err
 		}
-		buffers = append(buffers, d.slice(values))
+		buffers = append(buffers, wrap(values))
 	}
 	return array.NewData(t, n, buffers, children, nulls, 0), nil
 }

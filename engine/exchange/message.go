@@ -89,13 +89,18 @@ func (p *part) size() int {
 func padded(n int) int { return (n + 7) &^ 7 }
 
 // appendParts measures an array and those below it, in the order of the format.
-func appendParts(parts []part, name string, data arrow.ArrayData, start, n int) ([]part, error) {
+// Elements of lists are never null: where builders mark those below a null list,
+// nobody can see them.
+func appendParts(parts []part, f arrow.Field, element bool, data arrow.ArrayData, start, n int) ([]part, error) {
 	p := part{data: data, start: start, n: n}
-	if validity := data.Buffers()[0]; data.NullN() != 0 && validity != nil && validity.Len() > 0 {
+	if validity := data.Buffers()[0]; !element && data.NullN() != 0 && validity != nil && validity.Len() > 0 {
 		p.nulls = n - bitutil.CountSetBits(validity.Bytes(), start, n)
 		if p.nulls > 0 {
 			p.validity = (n + 7) / 8
 		}
+	}
+	if p.nulls > 0 && !f.Nullable {
+		return nil, fmt.Errorf("field %s: %d nulls in a required field", f.Name, p.nulls)
 	}
 	switch t := data.DataType().(type) {
 	case *arrow.BooleanType:
@@ -110,14 +115,14 @@ func appendParts(parts []part, name string, data arrow.ArrayData, start, n int) 
 		var count int
 		p.from, count = addressed(data, start, n)
 		child := data.Children()[0]
-		return appendParts(append(parts, p), name, child, child.Offset()+p.from, count)
+		return appendParts(append(parts, p), f, true, child, child.Offset()+p.from, count)
 	case *arrow.FixedSizeListType:
 		child, size := data.Children()[0], int(t.Len())
-		return appendParts(append(parts, p), name, child, child.Offset()+start*size, n*size)
+		return appendParts(append(parts, p), f, true, child, child.Offset()+start*size, n*size)
 	}
 	width := batch.ArrowWidth(data.DataType())
 	if width == 0 {
-		return nil, fmt.Errorf("field %s: type %v does not travel", name, data.DataType())
+		return nil, fmt.Errorf("field %s: type %v does not travel", f.Name, data.DataType())
 	}
 	p.fixed = n * width
 	return append(parts, p), nil
@@ -148,7 +153,6 @@ func (e *encoding) putMessage(out []byte, rows int) {
 	buffers := atBuffers(e.layout.nodes)
 	le.PutUint32(meta[atBuffersOffset:], uint32(buffers-4-atBuffersOffset))
 	le.PutUint32(meta[atNodeCount:], uint32(e.layout.nodes))
-	le.PutUint32(meta[buffers-8:], 0)
 	le.PutUint32(meta[buffers-4:], uint32(e.layout.buffers))
 	w := bufferWriter{entries: meta[buffers:], body: body}
 	for i := range e.parts {
@@ -167,15 +171,14 @@ type bufferWriter struct {
 	at      int
 }
 
-// next returns the place of the next buffer, with zero padding behind it.
+// next returns the place of the next buffer. All bytes are zero so far, those
+// that pad it too.
 func (w *bufferWriter) next(n int) []byte {
 	binary.LittleEndian.PutUint64(w.entries, uint64(w.at))
 	binary.LittleEndian.PutUint64(w.entries[8:], uint64(n))
 	w.entries = w.entries[entrySize:]
 	out := w.body[w.at : w.at+n]
-	end := w.at + padded(n)
-	clear(w.body[w.at+n : end])
-	w.at = end
+	w.at += padded(n)
 	return out
 }
 
@@ -185,7 +188,9 @@ func (p *part) put(w *bufferWriter) {
 	}
 	switch t := p.data.DataType().(type) {
 	case *arrow.BooleanType:
-		putBits(w.next(p.fixed), p.data.Buffers()[1].Bytes(), p.start, p.n)
+		if out := w.next(p.fixed); p.fixed > 0 {
+			putBits(out, p.data.Buffers()[1].Bytes(), p.start, p.n)
+		}
 	case *arrow.StringType, *arrow.BinaryType:
 		p.putOffsets(w)
 		out := w.next(p.values)
@@ -204,20 +209,13 @@ func (p *part) put(w *bufferWriter) {
 	}
 }
 
-// putBits copies n bits and clears those behind them.
-func putBits(out, bits []byte, start, n int) {
-	if n == 0 {
-		return
-	}
-	out[len(out)-1] = 0
-	bitutil.CopyBitmap(bits, start, n, out, 0)
-}
+// putBits copies n bits.
+func putBits(out, bits []byte, start, n int) { bitutil.CopyBitmap(bits, start, n, out, 0) }
 
 // putOffsets writes the offsets of the part so that they begin at zero.
 func (p *part) putOffsets(w *bufferWriter) {
 	out := w.next(p.offsets)
 	if p.n == 0 {
-		clear(out)
 		return
 	}
 	from := int32(p.from)

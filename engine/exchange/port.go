@@ -9,8 +9,9 @@ import (
 // Receiver is the graph that deliveries arrive at.
 type Receiver interface {
 	// Layout returns the exact schema of a relay in the installed revision. A
-	// relay that this node does not serve in the role is a *Refusal.
-	Layout(role Role, domain, relay string) (*Layout, error)
+	// relay that this node does not serve in the role is a *Refusal. note is what
+	// the sender sent beside the batch.
+	Layout(role Role, domain, relay string, note []byte) (*Layout, error)
 	// Accept blocks until the runtime branch has admitted the batch, which is then
 	// its own, or refuses it with a *Refusal. It is the one verdict between
 	// admission and cancellation: nil means that the batch is seen exactly once,
