@@ -154,7 +154,9 @@ func (c *Cursors) Domains() (domains []string, err error) {
 		return nil, fmt.Errorf("list states: %w", err)
 	}
 	for _, entry := range list {
-		domains = append(domains, entry.Name)
+		if entry.Name[0] != '@' { // checkpoints
+			domains = append(domains, entry.Name)
+		}
 	}
 	return domains, nil
 }
