@@ -1,0 +1,107 @@
+package interconnect
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"plexus/primitives"
+)
+
+// PeerStatus is what is known of one peer.
+type PeerStatus struct {
+	Node         string
+	RaftID       uint64
+	Endpoint     string
+	Process      Process // the newest one met, zero if none was
+	Connected    bool    // every permanent connection is up
+	Announcement Announcement
+	Announced    bool // Announcement is of Process
+	Availability Availability
+	Since        primitives.Instant // of Availability
+}
+
+// Peers returns what is known of every peer, by node id.
+func (m *Mesh) Peers() []PeerStatus {
+	peers := m.orderedPeers()
+	list := make([]PeerStatus, 0, len(peers))
+	for _, p := range peers {
+		list = append(list, p.status())
+	}
+	return list
+}
+
+// Peer returns what is known of one peer.
+func (m *Mesh) Peer(node string) (PeerStatus, bool) {
+	p := (*m.peers.Load())[node]
+	if p == nil {
+		return PeerStatus{}, false
+	}
+	return p.status(), true
+}
+
+func (p *peer) status() PeerStatus {
+	s := PeerStatus{Node: p.target.Node, RaftID: p.target.RaftID, Endpoint: p.target.Endpoint, Connected: p.ready()}
+	p.m.lock()
+	defer p.m.unlock()
+	s.Availability, s.Since = p.health.effective, p.health.since
+	if now := p.process.Load(); now != nil {
+		s.Process = *now
+	}
+	if h := p.heard.Load(); h != nil && h.process == s.Process {
+		s.Announcement, s.Announced = h.what, true
+	}
+	return s
+}
+
+// Follower is woken when the availability, the process or the announcement of a
+// peer changed. It looks at Peers for itself.
+type Follower struct{ notice *primitives.Notice }
+
+// Wait blocks until something changed since the last Wait.
+func (f *Follower) Wait(ctx context.Context) error { return f.notice.Wait(ctx) }
+
+// OnChange is ready when something changed.
+func (f *Follower) OnChange() primitives.Case { return f.notice.OnRaise() }
+
+// followers is an immutable list that grows and shrinks by replacement.
+type followers struct {
+	world primitives.World
+	list  atomic.Pointer[[]*Follower]
+}
+
+func (f *followers) edit(change func([]*Follower) []*Follower) {
+	for {
+		old := f.list.Load()
+		var list []*Follower
+		if old != nil {
+			list = slices.Clone(*old)
+		}
+		list = change(list)
+		if f.list.CompareAndSwap(old, &list) {
+			return
+		}
+	}
+}
+
+func (f *followers) raise() {
+	if list := f.list.Load(); list != nil {
+		for _, one := range *list {
+			one.notice.Raise()
+		}
+	}
+}
+
+// Follow returns a follower that has not been woken yet. It must be given back.
+func (m *Mesh) Follow() *Follower {
+	f := &Follower{notice: primitives.NewNotice(m.world)}
+	m.followers.edit(func(list []*Follower) []*Follower { return append(list, f) })
+	return f
+}
+
+// Unfollow ends a follower.
+func (m *Mesh) Unfollow(f *Follower) {
+	m.followers.edit(func(list []*Follower) []*Follower {
+		return slices.DeleteFunc(list, func(one *Follower) bool { return one == f })
+	})
+}

@@ -1,0 +1,3 @@
+// Package interconnectpb holds the encoded form of connection setup, health and
+// announcements, generated from interconnect.proto.
+package interconnectpb
