@@ -392,13 +392,14 @@ func (m *Mesh) Open(ctx context.Context, node string, op Operation) (*Stream, er
 	return p.open(ctx, op, nil, 0)
 }
 
-// OpenProcess is Open to exactly one process.
-func (m *Mesh) OpenProcess(ctx context.Context, to Process, op Operation) (*Stream, error) {
+// OpenProcess is Open to exactly one process. Streams of one channel take the same
+// connection where the class has several.
+func (m *Mesh) OpenProcess(ctx context.Context, to Process, op Operation, channel uint64) (*Stream, error) {
 	p, err := m.member(to.Node, op)
 	if err != nil {
 		return nil, &TransportError{Phase: PhaseDeparted, Node: to.Node, Operation: op.String(), Err: ErrUnknownNode}
 	}
-	return p.open(ctx, op, &to, 0)
+	return p.open(ctx, op, &to, channel)
 }
 
 // Send hands an event to the outbox of a member. It never waits; false says that

@@ -48,6 +48,7 @@ type slot struct {
 	poked   *primitives.Notice
 	wanted  atomic.Int32 // exchanges that wait, for bulk
 	failure atomic.Pointer[error]
+	logged  string // the last failure in the log
 }
 
 func newPeer(m *Mesh, target Peer) *peer {
@@ -198,8 +199,11 @@ func (s *slot) hold(ctx context.Context, c *connection) {
 // is tried for ever.
 func (s *slot) fail(err error) {
 	s.p.m.metrics.failed(s.class, err)
-	last := s.failure.Swap(&err)
-	if last != nil && (*last).Error() == err.Error() {
+	text := err.Error()
+	again := s.logged == text
+	s.logged = text
+	s.failure.Store(&err)
+	if again {
 		return
 	}
 	level := s.p.m.world.Log().Debug
