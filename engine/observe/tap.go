@@ -18,7 +18,7 @@ const (
 	SourceProgress                         // ID: batch: the host took the confirmation
 	StateSaved                             // ID: batch
 	GroupClosed                            // Count, Text: cause
-	RelayAdmitted                          // ID: admission sequence, Count, Depth
+	RelayAdmitted                          // Peer: node it came from, ID: admission sequence, Count, Depth
 	RelayDispatched                        // ID: admission sequence, Count
 	ConsumerTook                           // Peer: relay, Count
 	MessageFailed                          // Count, Text: operation
@@ -29,6 +29,10 @@ const (
 	DomainQuiet                            // ID: flush generation
 	RevisionInstalled                      // ID: revision number
 	DefinitionChanged                      // ID: index of the command, Row: number of the kind
+	DispatchSent                           // Peer: node that owns the relay and admitted it, Count
+	CopyAdmitted                           // Peer: node that owns the relay, ID: admission sequence of copies, Count, Depth
+	CopyDispatched                         // Peer: node that owns the relay, ID: admission sequence of copies, Count
+	RelayPlaced                            // Peer: node that owns the relay from now on, ID: revision
 	RootsWatched                           // Tree, Count: roots of rows that another node forwarded
 )
 
