@@ -181,6 +181,7 @@ func (n *Network) HealAll() {
 		}
 		p.resetAfter = 0
 		n.Heal(p.from, p.to)
+		n.Release(p.from, p.to)
 	})
 	for _, h := range n.sim.hosts {
 		h.answer = AnswerNormal
@@ -202,6 +203,39 @@ func (n *Network) Reset(a, b *Host) {
 				h.to.reset(errReset)
 			}
 		}
+	}
+}
+
+// Hold keeps one established connection between two hosts, the nth modulo their
+// number, from carrying anything from the first to the second until Release. It
+// reports whether there is one.
+func (n *Network) Hold(from, to *Host, nth int) bool {
+	var established []*half
+	for _, h := range n.wire(from, to).streams {
+		if h.from.dialing == nil && h.to.dialing == nil && !h.held {
+			established = append(established, h)
+		}
+	}
+	if len(established) == 0 {
+		return false
+	}
+	h := established[nth%len(established)]
+	h.held = true
+	n.sim.note(KindNet, uint64(netHold)<<32|h.from.id, uint64(to.index))
+	return true
+}
+
+// Release ends every Hold in one direction: what the kernels kept is sent again.
+func (n *Network) Release(from, to *Host) {
+	p := n.wire(from, to)
+	held := false
+	for _, h := range p.streams {
+		held = held || h.held
+		h.held = false
+	}
+	if held {
+		n.sim.note(KindNet, uint64(netRelease)<<32|uint64(from.index), uint64(to.index))
+		n.release(p)
 	}
 }
 
@@ -285,6 +319,8 @@ const (
 	netDrop
 	netCut
 	netHeal
+	netHold
+	netRelease
 )
 
-var netNames = [...]string{"", "connect", "refuse", "arrive", "close", "reset", "datagram", "drop", "cut", "heal"}
+var netNames = [...]string{"", "connect", "refuse", "arrive", "close", "reset", "datagram", "drop", "cut", "heal", "hold", "release"}

@@ -63,6 +63,7 @@ type half struct {
 	first     int        // of the segments in flight
 	end       endMark
 	broken    bool // the receiver reads what arrived, then a reset
+	held      bool // nothing of this direction arrives until it is released
 	stalled   bool
 	stalledAt int64
 	place     int // in path.streams, -1 outside
@@ -191,7 +192,7 @@ func (h *half) push(p []byte, mark endMark) {
 // fire delivers what has arrived.
 func (h *half) fire() {
 	s := h.path.to.sim
-	if !h.path.open() {
+	if h.held || !h.path.open() {
 		h.stall()
 		return
 	}

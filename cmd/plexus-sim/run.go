@@ -30,6 +30,10 @@ func (listCommand) Run(c *console) error {
 	for _, k := range fault.Standard() {
 		c.printf("  %s\n", k.Class)
 	}
+	c.printf("\nFault kinds (of clusters):\n")
+	for _, k := range fault.Clustered() {
+		c.printf("  %s\n", k.Class)
+	}
 	c.printf("\nFault kinds (destructive, where a scenario allows them):\n")
 	for _, k := range fault.Destructive() {
 		c.printf("  %s\n", k.Class)

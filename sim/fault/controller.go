@@ -81,6 +81,7 @@ func (c *Controller) finish(e Entry) {
 	c.active = slices.Delete(c.active, i, i+1)
 	c.sim.Fault(number("end "+string(e.Class)), number(e.Target+e.Other))
 	c.heal(e)
+	c.mend(e)
 	for _, o := range c.active {
 		if o.Class == e.Class && o.Target == e.Target && o.Other == e.Other {
 			c.apply(o)
@@ -121,11 +122,14 @@ func (c *Controller) apply(e Entry) bool {
 	if in := c.injectors[e.Target]; in != nil && e.Other == "" {
 		return in.Apply(e)
 	}
-	if e.Class == PowerLoss {
-		for _, h := range c.nodes {
-			h.Crash()
+	if ways, cuts := c.cuts(e); cuts {
+		for _, w := range ways {
+			c.sim.Network().Cut(w.from, w.to)
 		}
-		return true
+		return len(ways) > 0
+	}
+	if applied, all := c.applyAll(e); all {
+		return applied
 	}
 	if t, named := troubles[e.Class]; named {
 		c.sim.DNS().Trouble(e.Target, t)
@@ -232,11 +236,8 @@ func (c *Controller) restartWhenStopped(h *sim.Host, p *sim.Process, patience ti
 func (c *Controller) applyLink(e Entry, a, b *sim.Host) bool {
 	n := c.sim.Network()
 	switch e.Class {
-	case LinkCut:
-		n.Cut(a, b)
-	case LinkPartition:
-		n.Cut(a, b)
-		n.Cut(b, a)
+	case LinkHold:
+		return n.Hold(a, b, int(e.Amount))
 	case LinkReset:
 		n.Reset(a, b)
 	case LinkResetAt:
@@ -286,7 +287,7 @@ func (c *Controller) heal(e Entry) {
 	switch e.Class {
 	case NameLate:
 		c.sim.DNS().SetDelay(0)
-	case PowerLoss:
+	case PowerLoss, AllKilled:
 		for _, h := range c.nodes {
 			c.start(h)
 		}
@@ -307,11 +308,8 @@ func (c *Controller) heal(e Entry) {
 	case ProcessKill, HostCrash, DiskLost:
 		h.AfterTurns(0, func() {}) // it may not have happened
 		c.start(h)
-	case LinkCut:
-		c.sim.Network().Heal(h, c.sim.Find(e.Other))
-	case LinkPartition:
-		c.sim.Network().Heal(h, c.sim.Find(e.Other))
-		c.sim.Network().Heal(c.sim.Find(e.Other), h)
+	case LinkHold:
+		c.sim.Network().Release(h, c.sim.Find(e.Other))
 	case LinkSlow, LinkLoss, LinkDuplicate, LinkFragment, LinkNarrow:
 		c.relink(h, c.sim.Find(e.Other))
 	}

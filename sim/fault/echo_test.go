@@ -22,11 +22,14 @@ func echo(_ context.Context, w primitives.World) {
 			return
 		}
 		w.Tasks().Go("client", func() {
-			buf := make([]byte, 5)
-			if n, err := c.Read(buf); err == nil {
+			defer c.Close()
+			for buf := make([]byte, 5); ; {
+				n, err := c.Read(buf)
+				if err != nil {
+					return
+				}
 				c.Write(buf[:n])
 			}
-			c.Close()
 		})
 	}
 }

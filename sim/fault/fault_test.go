@@ -16,10 +16,12 @@ import (
 func setting(seed uint64, profile Profile) Setting {
 	return Setting{
 		Seed: seed, Profile: profile, Horizon: time.Minute,
-		Kinds: append(Standard(), Destructive()...),
-		Nodes: []string{"node-1", "node-2"}, Peers: []string{"peer"}, Names: []string{"peer"},
+		Kinds: kinds(),
+		Nodes: []string{"node-1", "node-2", "node-3"}, Peers: []string{"peer"}, Names: []string{"peer"},
 	}
 }
+
+func kinds() []Kind { return slices.Concat(Standard(), Clustered(), Destructive()) }
 
 func TestPlansAreData(t *testing.T) {
 	for seed := range uint64(200) {
@@ -75,9 +77,15 @@ func program(s *sim.Simulation) func(context.Context, primitives.World) {
 			if err != nil {
 				continue
 			}
+			// It stays open for a while, so that there is something to hold.
 			c.ReadBy(by)
-			c.Write([]byte("hello"))
-			c.Read(make([]byte, 5))
+			for range 8 {
+				c.Write([]byte("hello"))
+				if n, err := c.Read(make([]byte, 5)); err != nil || n == 0 {
+					break
+				}
+				primitives.Sleep(ctx, w, 100*time.Millisecond)
+			}
 			c.Close()
 		}
 	}
@@ -89,7 +97,7 @@ func TestEveryFaultTakesEffectAndHeals(t *testing.T) {
 		run := func() uint64 {
 			s := sim.New(sim.Options{Seed: seed})
 			defer s.Close()
-			nodes := []*sim.Host{s.Host("node-1"), s.Host("node-2")}
+			nodes := []*sim.Host{s.Host("node-1"), s.Host("node-2"), s.Host("node-3")}
 			peer := s.Host("peer")
 			peer.Start("echo", echo)
 			for _, h := range nodes {
@@ -125,7 +133,7 @@ func TestEveryFaultTakesEffectAndHeals(t *testing.T) {
 			t.Fatalf("seed %d: digests %x and %x", seed, a, b)
 		}
 	}
-	for _, k := range append(Standard(), Destructive()...) {
+	for _, k := range kinds() {
 		if total[k.Class] == 0 {
 			t.Errorf("%s never took effect", k.Class)
 		}

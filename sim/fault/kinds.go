@@ -17,6 +17,7 @@ const (
 	LinkPartition Class = "link-partition" // both directions
 	LinkReset     Class = "link-reset"     // every connection between two hosts
 	LinkResetAt   Class = "link-reset-at"  // Amount: bytes until one connection is reset
+	LinkHold      Class = "link-hold"      // Amount: which one of the connections carries nothing, one way
 	DialRefuse    Class = "dial-refuse"    // the target refuses connections
 	DialBlackhole Class = "dial-blackhole" // the target does not answer
 	DialReset     Class = "dial-reset"     // the target accepts and resets
@@ -52,6 +53,17 @@ const (
 	PowerLoss      Class = "power-loss"      // of every node at once
 )
 
+// The classes of clusters.
+const (
+	NodeAlone     Class = "node-alone"     // no other node is reached, nor reaches it
+	NodeMute      Class = "node-mute"      // no other node hears it
+	NodeDeaf      Class = "node-deaf"      // it hears no other node
+	ClusterSplit  Class = "cluster-split"  // Amount: bits of the nodes on one side
+	ClusterBridge Class = "cluster-bridge" // Amount: the one node that reaches all others
+	AllKilled     Class = "all-killed"     // every process at once
+	RollingStop   Class = "rolling-stop"   // every node restarts gracefully, one after the other
+)
+
 // Kind says how entries of a class are drawn.
 type Kind struct {
 	Class  Class
@@ -73,6 +85,8 @@ const (
 	onLink
 	onName
 	onAllNodes
+	onCluster // needs several nodes
+	onMember  // one node of several
 )
 
 // Standard lists the kinds a correct product recovers from without loss.
@@ -127,6 +141,22 @@ func Destructive() []Kind {
 	}
 }
 
+// Clustered lists the kinds that need several nodes, and that a correct product
+// recovers from without loss.
+func Clustered() []Kind {
+	const ms, s = time.Millisecond, time.Second
+	return []Kind{
+		{Class: LinkHold, Per: 10 * s, Shortest: 10 * ms, Longest: 30 * s, Most: 1 << 10, on: onLink},
+		{Class: NodeAlone, Per: 20 * s, Shortest: 10 * ms, Longest: 30 * s, on: onMember},
+		{Class: NodeMute, Per: 30 * s, Shortest: 10 * ms, Longest: 20 * s, on: onMember},
+		{Class: NodeDeaf, Per: 30 * s, Shortest: 10 * ms, Longest: 20 * s, on: onMember},
+		{Class: ClusterSplit, Per: 20 * s, Shortest: 10 * ms, Longest: 30 * s, Least: 1, Most: 1 << 16, on: onCluster},
+		{Class: ClusterBridge, Per: 30 * s, Shortest: 10 * ms, Longest: 30 * s, Least: 1, Most: 1 << 16, on: onCluster},
+		{Class: AllKilled, Per: 60 * s, Shortest: ms, Longest: 10 * s, on: onCluster},
+		{Class: RollingStop, Per: 60 * s, on: onCluster},
+	}
+}
+
 // OnNode reports whether the kind is about one machine, or all, and no link or
 // name.
 func (k Kind) OnNode() bool { return k.on == onNode || k.on == onAllNodes }
@@ -152,10 +182,12 @@ func (k Kind) draw(r *sim.Stream, s Setting) (e Entry, ok bool) {
 	e.At = e.At.Round(time.Microsecond)
 	pick := func(list []string, n uint64) string { return list[n%uint64(len(list))] }
 	switch k.on {
-	case onNode:
-		if ok = len(s.Nodes) > 0; ok {
+	case onNode, onMember:
+		if ok = len(s.Nodes) > 1 || k.on == onNode && len(s.Nodes) > 0; ok {
 			e.Target = pick(s.Nodes, target)
 		}
+	case onCluster:
+		ok = len(s.Nodes) > 1
 	case onName:
 		if ok = len(s.Names) > 0; ok {
 			e.Target = pick(s.Names, target)
