@@ -17,8 +17,10 @@ import (
 type Candidate struct {
 	domain   string
 	expected uint64
-	entries  []entry // by kind and name
-	changes  []*catalogpb.ModelChange
+	// placement is the default of the domain.
+	placement vocab.PlacementPolicy
+	entries   []entry // by kind and name
+	changes   []*catalogpb.ModelChange
 	// dropped remembers what the batch removed: a reference to it is its use, not
 	// a missing name.
 	dropped map[catalog.Key]bool
@@ -40,7 +42,7 @@ func NewCandidate(state *catalog.State, domain string) (*Candidate, *ast.Diagnos
 	if !ok {
 		return nil, ast.Errorf(CodeDomainMissing, vocab.Span{}, "domain '%s' does not exist", domain)
 	}
-	c := &Candidate{domain: domain, expected: d.Definition, dropped: map[catalog.Key]bool{}}
+	c := &Candidate{domain: domain, expected: d.Definition, placement: d.Placement, dropped: map[catalog.Key]bool{}}
 	for m := range state.Models(domain) {
 		c.entries = append(c.entries, entry{key: m.Key, entity: m.Definition})
 	}

@@ -86,6 +86,9 @@ func mutate(c *Candidate, s ast.Statement, i int) error {
 		}
 		return nil
 	}
+	if alter, ok := s.(*ast.AlterPlacement); ok {
+		return c.Alter(alter, i).Err()
+	}
 	entity, found := model.Lower(s.(ast.Declaration))
 	if err := found.Err(); err != nil {
 		return err

@@ -12,6 +12,8 @@ const (
 	CodeInUse         ast.Code = "in_use"
 	CodeGraphCycle    ast.Code = "graph.cycle"
 	CodeDomainMissing ast.Code = "domain.missing"
+	CodePlacement     ast.Code = "placement.conflict"
+	CodeNode          ast.Code = "node"
 )
 
 // found collects the diagnostics of one entity.

@@ -44,6 +44,8 @@ func replaced(kind vocab.EntityKind, old, next model.Entity) Level {
 	switch kind {
 	case vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityClient, vocab.EntityVHost, vocab.EntityEndpoint:
 		return DomainPause
+	case vocab.EntityPlacement:
+		return Dynamic
 	case vocab.EntityRelay:
 		if old.(*model.Relay).Schema.Text != next.(*model.Relay).Schema.Text {
 			return DomainPause
@@ -60,9 +62,7 @@ func (c *Candidate) Drains(state *catalog.State) bool {
 		return false
 	}
 	for m := range state.Models(c.domain) {
-		switch m.Kind {
-		case vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter:
-		default:
+		if !Executes(m.Kind) {
 			continue
 		}
 		at, kept := c.find(m.Key)

@@ -23,21 +23,48 @@ func Plan(state *catalog.State, domain string) (*Revision, error) {
 		return nil, fmt.Errorf("plan domain '%s': %w", domain, invalid)
 	}
 	r := &Revision{Domain: domain, Number: d.Runtime, Running: d.Running}
+	where := placements(state, domain)
 	for i := range c.entries {
+		at := where(c.entries[i].key)
 		p := compiler{c: c, f: &found{key: c.entries[i].key}}
 		switch x := c.entries[i].entity.(type) {
 		case *model.Relay:
 			schema, _ := c.relaySchema(x.Name)
-			r.Relays = append(r.Relays, RelayPlan{Name: x.Name, Schema: schema, CapacityBatches: int(x.Capacity)})
+			r.Relays = append(r.Relays, RelayPlan{Placement: at, Name: x.Name, Schema: schema, CapacityBatches: int(x.Capacity)})
 		case *model.Endpoint:
 			r.Endpoints = append(r.Endpoints, *p.endpoint(x))
 		case *model.Ingestor:
-			r.Ingestors = append(r.Ingestors, p.ingestor(x))
+			plan := p.ingestor(x)
+			plan.Placement = at
+			r.Ingestors = append(r.Ingestors, plan)
 		case *model.Junction:
-			r.Junctions = append(r.Junctions, p.junction(x))
+			plan := p.junction(x)
+			plan.Placement = at
+			r.Junctions = append(r.Junctions, plan)
 		case *model.Emitter:
-			r.Emitters = append(r.Emitters, p.emitter(x))
+			plan := p.emitter(x)
+			plan.Placement = at
+			r.Emitters = append(r.Emitters, plan)
 		}
 	}
 	return r, nil
+}
+
+// placements answers where the operators of a domain execute. In a domain that
+// was never scheduled everybody who holds the plan executes it.
+func placements(state *catalog.State, domain string) func(catalog.Key) Placement {
+	s, ok := state.Schedule(domain)
+	if !ok {
+		return func(catalog.Key) Placement { return Placement{} }
+	}
+	return func(key catalog.Key) Placement {
+		a, ok := s.Assignment(key)
+		switch {
+		case ok && a.Everywhere:
+			return Placement{Everywhere: true}
+		case ok && a.Primary != "":
+			return Placement{Owner: a.Primary}
+		}
+		return Placement{Owner: Nobody}
+	}
 }

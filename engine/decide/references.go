@@ -12,6 +12,10 @@ import (
 // checkReferences is V2: everything an entity names exists and is of the kind
 // its place takes.
 func checkReferences(c *Candidate, e *entry, f *found) {
+	if x, ok := e.entity.(*model.Placement); ok {
+		c.checkMembersExist(e, x, f)
+		return
+	}
 	for _, ref := range e.entity.Refs() {
 		target := catalog.Key{Kind: ref.Kind, Name: ref.Name}
 		switch {
@@ -49,6 +53,9 @@ func (c *Candidate) checkClient(e *entry, name ast.Name, want vocab.ClientType, 
 func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
 	var users []string
 	for i := range c.entries {
+		if c.pins(c.entries[i].entity, target) {
+			users = append(users, c.entries[i].key.String())
+		}
 		for _, ref := range c.entries[i].entity.Refs() {
 			if ref.Kind == target.Kind && ref.Name == target.Name {
 				users = append(users, c.entries[i].key.String())

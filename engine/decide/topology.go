@@ -71,45 +71,39 @@ func (w *walkGraph) cycle(key catalog.Key) *ast.Diagnostic {
 
 // successors follows data through attached consumers, by kind and name.
 func (c *Candidate) successors(key catalog.Key) (next []catalog.Key) {
-	relay := func(name ast.Name) { next = append(next, catalog.Key{Kind: vocab.EntityRelay, Name: name.Text}) }
 	if key.Kind == vocab.EntityRelay {
 		return c.attachedConsumers(key.Name)
 	}
 	entity, _ := c.get(key.Kind, key.Name)
-	switch x := entity.(type) {
-	case *model.Junction:
-		for _, r := range x.Routes {
-			relay(r.To)
-			if r.OnError.Action == ast.ErrorSendTo {
-				relay(r.OnError.To)
-			}
-		}
-	case *model.Emitter:
-		if x.OnError.Action == ast.ErrorSendTo {
-			relay(x.OnError.To)
-		}
+	_, writes := flows(entity)
+	for _, name := range writes {
+		next = append(next, catalog.Key{Kind: vocab.EntityRelay, Name: name.Text})
 	}
 	return next
 }
 
-func (c *Candidate) attachedConsumers(name string) (consumers []catalog.Key) {
+func (c *Candidate) attachedConsumers(relay string) (consumers []catalog.Key) {
 	for i := range c.entries {
-		var inputs ast.Inputs
-		switch x := c.entries[i].entity.(type) {
-		case *model.Junction:
-			if x.Attached {
-				inputs = x.Inputs
-			}
-		case *model.Emitter:
-			if x.Attached {
-				inputs = x.Inputs
-			}
+		if !attached(c.entries[i].entity) {
+			continue
 		}
-		for _, in := range inputs.From {
-			if in.Relay.Text == name {
+		reads, _ := flows(c.entries[i].entity)
+		for _, name := range reads {
+			if name.Text == relay {
 				consumers = append(consumers, c.entries[i].key)
 			}
 		}
 	}
 	return consumers
+}
+
+// attached reports whether a consumer keeps its sources waiting.
+func attached(e model.Entity) bool {
+	switch x := e.(type) {
+	case *model.Junction:
+		return x.Attached
+	case *model.Emitter:
+		return x.Attached
+	}
+	return false
 }

@@ -14,8 +14,8 @@ type stage struct {
 	check func(c *Candidate, e *entry, f *found)
 }
 
-// stages are V2 to V7 in order. V1 is Create and Drop, V8 looks at the whole
-// graph.
+// stages are V2 to V7 in order. V1 is Create, Alter and Drop; V8 and V9 look at
+// the whole graph.
 var stages = [...]stage{
 	{"references", checkReferences},
 	{"schemas", checkSchemas},
@@ -55,7 +55,7 @@ func (c *Candidate) Validate() *Invalid {
 	if d := c.checkCycles(); d != nil {
 		return &Invalid{Found: ast.Diagnostics{d}, Statement: -1}
 	}
-	return nil
+	return c.checkPlacements()
 }
 
 func report(e *entry, list ast.Diagnostics) *Invalid {

@@ -10,6 +10,9 @@ type SourceCapabilities struct {
 	Client ClientType // 0: the entity has no client
 	// Names are the external names of the clause, in written order.
 	Names []NameRule
+	// Listener says that the source waits for others to connect: every live voter
+	// executes it, and it has no owner.
+	Listener bool
 
 	Headers bool // read_header and read_headers are legal
 	Scope   MetadataScope
@@ -201,7 +204,7 @@ func (c *SinkCapabilities) Allows(k SinkModeKind) bool { return slices.Contains(
 // sources is indexed by entity - 1.
 var sources = [...]SourceCapabilities{
 	SourceHTTPEndpoint - 1: {
-		Head: "HTTP ENDPOINT", Headers: true, Scope: ScopeHeaders,
+		Head: "HTTP ENDPOINT", Listener: true, Headers: true, Scope: ScopeHeaders,
 		Quiesce: []QuiesceBody{QuiesceReject, QuiesceEndpointBuffer}, InstancesMax: 1,
 		Modes:    []SourceModeKind{NoAckSequential},
 		Position: PositionNone, Confirmation: ConfirmationNone, Unadmitted: RefuseAndCount,
