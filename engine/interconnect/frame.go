@@ -128,14 +128,21 @@ func parseHeader(b []byte) (header, error) {
 
 // frameReader takes frames from a byte stream: the header first, then its payload
 // in one piece or straight to where it belongs.
+//
+// It reads ahead only as much as is cheaper to copy than to read apart: behind a
+// large frame another one is likely, whose payload is best read where it belongs.
 type frameReader struct {
-	src  io.Reader
-	buf  []byte
-	r, w int
+	src   io.Reader
+	buf   []byte
+	r, w  int
+	ahead int // how much to read at once
 }
 
+// headAhead is how much is read ahead behind a large frame.
+const headAhead = 1 << 10
+
 func newFrameReader(src io.Reader, size int) *frameReader {
-	return &frameReader{src: src, buf: make([]byte, size)}
+	return &frameReader{src: src, buf: make([]byte, size), ahead: size}
 }
 
 // next reads a header. A stream that ends between frames is io.EOF.
@@ -148,6 +155,10 @@ func (f *frameReader) next() (header, error) {
 	}
 	h, err := parseHeader(f.buf[f.r:])
 	f.r += headerBytes
+	f.ahead = len(f.buf)
+	if h.payload >= len(f.buf)/2 {
+		f.ahead = headAhead
+	}
 	return h, err
 }
 
@@ -174,7 +185,7 @@ func (f *frameReader) read(p []byte) error {
 	for n < len(p) {
 		// A large rest goes straight to its place; a small one shares its read with
 		// what follows it.
-		if rest := p[n:]; len(rest) >= len(f.buf) {
+		if rest := p[n:]; len(rest) >= f.ahead {
 			got, err := f.src.Read(rest)
 			n += got
 			if err != nil && n < len(p) {
@@ -218,7 +229,7 @@ func (f *frameReader) fill(n int) error {
 			f.w = copy(f.buf, f.buf[f.r:f.w])
 			f.r = 0
 		}
-		got, err := f.src.Read(f.buf[f.w:])
+		got, err := f.src.Read(f.buf[f.w:min(len(f.buf), max(f.w+f.ahead, f.r+n))])
 		f.w += got
 		if err != nil && f.w-f.r < n {
 			return err

@@ -100,6 +100,7 @@ type Mesh struct {
 	world    primitives.World
 	settings Settings
 	memory   memories
+	buffers  pool
 	outbound admissions
 	inbound  admissions
 	handlers []atomic.Pointer[handler]

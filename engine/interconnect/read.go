@@ -198,7 +198,9 @@ func (c *connection) place(s *Stream, h header, p prefix) (fragment, []byte, err
 	if f.first {
 		s.in.partial = true
 		*r = received{length: f.length}
-		if !f.last && s.in.waiting && c.reserve(s) > 0 {
+		// Reserved bytes need nobody's leave, but no second message ahead either.
+		ahead := s.op.entry().reserved && !s.in.hasMessage()
+		if !f.last && (s.in.waiting || ahead) && c.reserve(s) > 0 {
 			s.received.Raise() // it waits for memory itself
 		}
 	}
@@ -208,7 +210,7 @@ func (c *connection) place(s *Stream, h header, p prefix) (fragment, []byte, err
 		if !r.credited {
 			room = min(room, streamWindow)
 		}
-		grown := make([]byte, room)
+		grown := c.m.buffers.get(room)
 		copy(grown, r.body[:min(len(r.body), f.offset)])
 		r.body = grown
 	}

@@ -215,6 +215,10 @@ func (s *Stream) Recv() ([]byte, error) {
 	}
 }
 
+// Recycle gives the bytes of a received message back. Nothing may refer to them
+// any more. Bytes that are not given back are left to the collector.
+func (s *Stream) Recycle(message []byte) { s.c.m.buffers.put(message) }
+
 func (in *incoming) pop() []byte {
 	r := &in.ready[in.head]
 	body := r.body
