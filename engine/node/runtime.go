@@ -241,7 +241,7 @@ func (r *runtime) Settle(ctx context.Context, name string, revision uint64) erro
 		case d != nil && d.installed >= revision:
 			return nil
 		case d != nil && d.latest >= revision && d.failure != nil:
-			return &session.ActivationError{Domain: name, Err: d.failure}
+			return &session.ActivationError{Domain: name, Node: r.node.group.Identity().NodeID, Err: d.failure}
 		case d != nil && exists && r.current(name) <= d.installed:
 			return nil
 		}

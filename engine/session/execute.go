@@ -20,14 +20,15 @@ import (
 	"plexus/primitives"
 )
 
-// ActivationError says that a committed revision could not be executed here.
+// ActivationError says that a committed revision could not be executed by a node.
 type ActivationError struct {
 	Domain string
+	Node   string
 	Err    error
 }
 
 func (e *ActivationError) Error() string {
-	return fmt.Sprintf("the definitions of domain '%s' were committed, but this node could not activate them: %v", e.Domain, e.Err)
+	return fmt.Sprintf("the definitions of domain '%s' were committed, but node '%s' could not activate them: %v", e.Domain, e.Node, e.Err)
 }
 
 // Unwrap returns the cause.
