@@ -41,23 +41,32 @@ func (c *connection) admissionError(op Operation, err error) error {
 	return err
 }
 
-// open begins a stream under capacity that was acquired. errRetired says that the
-// connection takes none any more.
+// open begins a stream of several messages: waiting bounds the wait for capacity,
+// ctx the stream. errRetired says that the connection takes none any more.
 func (c *connection) open(waiting, ctx context.Context, op Operation) (*Stream, error) {
 	if err := c.acquire(waiting, op); err != nil {
 		return nil, err
 	}
 	s := newStream(c, op, true)
-	s.admitted = true
 	s.attend(ctx)
+	if err := c.begin(s); err != nil {
+		s.cancel(nil)
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin puts a stream under capacity that was acquired on the connection.
+func (c *connection) begin(s *Stream) error {
+	s.admitted = true
 	c.lock()
 	defer c.unlock()
 	c.add(s)
 	if c.dead != nil || c.draining {
 		c.end(s, errRetired)
-		return nil, errRetired
+		return errRetired
 	}
-	return s, nil
+	return nil
 }
 
 // errRetired makes the caller look for another connection.
@@ -65,8 +74,12 @@ var errRetired = errors.New("the connection takes no further streams")
 
 // exchange sends a request and returns its answer.
 func (c *connection) exchange(ctx context.Context, op Operation, request []byte) ([]byte, error) {
-	s, err := c.open(ctx, ctx, op)
-	if err != nil {
+	if err := c.acquire(ctx, op); err != nil {
+		return nil, err
+	}
+	s := newStream(c, op, true)
+	s.ask(ctx)
+	if err := c.begin(s); err != nil {
 		return nil, err
 	}
 	defer s.Close()

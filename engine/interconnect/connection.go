@@ -225,7 +225,9 @@ func (c *connection) end(s *Stream, failure error) {
 	if s.event {
 		return
 	}
-	s.sent.Raise()
+	if s.sent != nil {
+		s.sent.Raise()
+	}
 	s.received.Raise()
 	if cancel := s.cancel; cancel != nil && failure != nil {
 		c.after = append(c.after, func() { cancel(failure) })

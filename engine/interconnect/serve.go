@@ -75,14 +75,19 @@ func (c *connection) serve(s *Stream) {
 	c.lock()
 	defer c.unlock()
 	defer c.discharge(s)
-	switch refusal, refused := Refused(err); {
+	switch {
 	case s.finished:
+		return
 	case err == nil && s.op.Form() == Request:
 		s.out.message, s.out.offset, s.out.pending, s.out.end = answer, 0, true, true
 		c.leave(s)
+		return
 	case err == nil:
 		s.out.end = true
 		c.leave(s)
+		return
+	}
+	switch refusal, refused := Refused(err); {
 	case refused:
 		c.abort(s, err, resetRefused, refusal)
 	case s.ctx.Err() != nil:

@@ -90,12 +90,24 @@ func newStream(c *connection, op Operation, opened bool) *Stream {
 	return s
 }
 
-// attend prepares a stream that tasks wait on.
+// attend lets a task wait on the stream, under a scope that ends with the
+// stream's failure.
 func (s *Stream) attend(ctx context.Context) {
 	w := s.c.m.world
-	s.sent, s.received = primitives.NewNotice(w), primitives.NewNotice(w)
+	s.received = primitives.NewNotice(w)
 	s.ctx, s.cancel = primitives.WithCancelCause(ctx, w)
+	if f := s.op.Form(); f == Transfer || f == Duplex {
+		s.sent = primitives.NewNotice(w)
+	}
 }
+
+// ask lets a task wait for the one answer of an exchange, whose context ends soon.
+func (s *Stream) ask(ctx context.Context) {
+	s.received = primitives.NewNotice(s.c.m.world)
+	s.ctx, s.cancel = ctx, ignoreCause
+}
+
+func ignoreCause(error) {}
 
 // Operation returns what the stream is for.
 func (s *Stream) Operation() Operation { return s.op }

@@ -202,7 +202,7 @@ func (c *connection) emit(s *Stream, b *batch) emission {
 	o.offset += n
 	if n == rest {
 		o.message, o.pending = nil, false
-		if !s.event {
+		if s.sent != nil {
 			s.sent.Raise()
 		}
 		if o.end {
