@@ -27,6 +27,9 @@ const (
 
 var classNames = [classes]string{"message", "internal", "timeout", "silence", "dispatch", "eviction", "teardown"}
 
+// Classes is their number.
+const Classes = uint64(classes)
+
 // String returns the label value.
 func (c Class) String() string { return classNames[c] }
 

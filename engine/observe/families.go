@@ -26,11 +26,15 @@ var (
 
 // Metrics of relays and acknowledgements.
 var (
-	RelayBufferLen    = &Family{Name: "plexus_relay_buffer_len", Help: "Batches in a relay at each admission.", Kind: KindHistogram, Labels: relayLabels, Buckets: depthBuckets}
-	RelayCapacityWait = &Family{Name: "plexus_relay_capacity_wait_seconds_total", Help: "Time dispatches waited for room.", Labels: relayLabels, Nanoseconds: true}
-	AckRootsActive    = &Family{Name: "plexus_ack_roots_active", Help: "Messages whose outcome is open.", Kind: KindGauge, Labels: []string{"domain"}}
-	AckFailed         = &Family{Name: "plexus_ack_failed_total", Help: "Messages that failed, by class of reason.", Labels: []string{"domain", "reason"}}
-	MessageErrors     = &Family{Name: "plexus_message_errors_total", Help: "Handled message errors.", Labels: []string{"domain", "target_kind", "target", "code", "operation", "policy"}}
+	RelayBufferLen     = &Family{Name: "plexus_relay_buffer_len", Help: "Batches in a relay at each admission.", Kind: KindHistogram, Labels: relayLabels, Buckets: depthBuckets}
+	RelayCapacityWait  = &Family{Name: "plexus_relay_capacity_wait_seconds_total", Help: "Time dispatches waited for room.", Labels: relayLabels, Nanoseconds: true}
+	AckRootsActive     = &Family{Name: "plexus_ack_roots_active", Help: "Messages whose outcome is open.", Kind: KindGauge, Labels: []string{"domain"}}
+	AckFailed          = &Family{Name: "plexus_ack_failed_total", Help: "Messages that failed, by class of reason.", Labels: []string{"domain", "reason"}}
+	RemoteDeliveries   = &Family{Name: "plexus_remote_deliveries_active", Help: "Batches on their way to other nodes, and those whose rows are open there.", Kind: KindGauge}
+	RemoteAckSilence   = &Family{Name: "plexus_remote_ack_silence_total", Help: "Deliveries whose open rows failed because the receiving node reported nothing."}
+	RelayAdmissionWait = &Family{Name: "plexus_relay_admission_wait_seconds_total", Help: "Time batches waited for the verdict of another node.", Nanoseconds: true}
+	RelayAdmissions    = &Family{Name: "plexus_interconnect_relay_admissions_total", Help: "Verdicts of this node over batches of other nodes.", Labels: []string{"outcome"}}
+	MessageErrors      = &Family{Name: "plexus_message_errors_total", Help: "Handled message errors.", Labels: []string{"domain", "target_kind", "target", "code", "operation", "policy"}}
 )
 
 // Metrics of ingestors.

@@ -34,6 +34,24 @@ const (
 	CopyDispatched                         // Peer: node that owns the relay, ID: admission sequence of copies, Count
 	RelayPlaced                            // Peer: node that owns the relay from now on, ID: revision
 	RootsWatched                           // Tree, Count: roots of rows that another node forwarded
+
+	// Deliveries between nodes. All name them by Peer and Run: the other process,
+	// Tree and ID: incarnation and sequence of the channel, Hash: the number of row
+	// 0 or 0 without shares, Depth: role. The first six are of the sender, the others
+	// of the receiver.
+	DeliveryOffered  // Count: rows; the identity is given
+	DeliveryDecided  // Text: verdict or cause, Count: 1 if no row was or will be seen
+	DeliveryHeard    // first sign of life since the last sweep
+	DeliveryResolved // Rows (nil: all open ones), Text: reason, Count: 1 if they failed, Row: 1 if nobody reported them
+	DeliverySilent   // Count: open rows; they fail next
+	DeliveryEnded    // no row is open
+	DeliveryGranted  // Count: rows; room is reserved
+	DeliveryReceived // the body is here
+	DeliveryVerdict  // Text: admitted, rejected, cancelled
+	DeliveryRows     // Rows (nil: all), Text: reason, Count: 1 if they failed; an outcome of the graph
+	DeliveryHeld     // there is no room yet
+	DeliveryRefused  // Text: subject, Count: class; nothing was reserved
+	DeliveriesSwept  // of the sender, names no delivery: all that are silent count one more
 )
 
 // Event is one observation. Names are definitions' names; no field holds a
@@ -46,6 +64,7 @@ type Event struct {
 	Tree   uint64
 	ID     uint64
 	Hash   uint64
+	Run    uint64 // another process
 	Row    int
 	Count  int
 	Depth  int

@@ -12,10 +12,23 @@ const (
 	ResendConfirmed   Defect = "resend-confirmed"    // a retry offers records the broker had confirmed
 	MapOrderedEffects Defect = "map-ordered-effects" // effects follow the iteration order of a map
 
+	ForgetWatermark   Defect = "forget-watermark"    // a channel forgets its last verdict, so a repeat is admitted again
+	RefuseHeld        Defect = "refuse-held"         // a delivery without room is refused instead of held
+	UnfencedCancel    Defect = "unfenced-cancel"     // a cancellation that comes before the grant request fences nothing
+	ReusePosition     Defect = "reuse-position"      // a delivery position is used again under the same generation
+	CountMissedSweeps Defect = "count-missed-sweeps" // silence is counted over sweeps that the frozen sender did not make
+	AdmitBeforeGraph  Defect = "admit-before-graph"  // a verdict is told before the runtime branch took the batch
+
 	OpenOnCoordinatorLoss Defect = "open-on-coordinator-loss" // a gate opens when its coordinator is lost, not when its lease ends
 	ReuseGeneration       Defect = "reuse-generation"         // state of a superseded generation is installed again
 	InstallUnverified     Defect = "install-unverified"       // a transferred section is installed without its digest being checked
-	IgnoreLease       Defect = "ignore-lease"        // a write to a domain is applied without checking the lease
+	IgnoreLease           Defect = "ignore-lease"             // a write to a domain is applied without checking the lease
+
+	SnapshotUnverified Defect = "snapshot-unverified" // a fetched snapshot section is installed without its digest being checked
+	ForgetVote         Defect = "forget-vote"         // a vote is answered, but not written to the log
+	KeepConflicts      Defect = "keep-conflicts"      // recovery keeps old entries behind an overwritten one
+	StaleRead          Defect = "stale-read"          // a read is answered without asking a quorum
+	ApplyTwice         Defect = "apply-twice"         // entries that an installed snapshot holds are applied again
 )
 
 // Defects lists every defect.
