@@ -72,6 +72,7 @@ type Hold struct {
 	poke  *primitives.Notice // the core was told something
 	fresh *primitives.Notice // the core got somewhere
 	over  *primitives.Event
+	fails *primitives.Event
 	calls map[uint64]context.CancelFunc // by attempt
 	heard *primitives.Queue[heard]
 }
@@ -118,7 +119,7 @@ func (c *Coordinator) hold(ctx context.Context, scope Scope, freeze bool, deadli
 		Scope: scope, c: c, id: id,
 		lock: primitives.NewMutex(c.world), core: newOperation(c.settings, id, scope, live, freeze),
 		poke: primitives.NewNotice(c.world), fresh: primitives.NewNotice(c.world), over: primitives.NewEvent(c.world),
-		calls: map[uint64]context.CancelFunc{},
+		fails: primitives.NewEvent(c.world), calls: map[uint64]context.CancelFunc{},
 	}
 	h.core.deadline = deadline
 	h.heard = primitives.NewQueue[heard](c.world, len(h.core.cells))
@@ -145,6 +146,9 @@ func (h *Hold) run(ctx context.Context) error {
 				h.start(k)
 			}
 			over = h.core.stage == stageOver
+			if h.core.failure != nil {
+				h.fails.Set()
+			}
 		})
 		h.fresh.Raise()
 		if over {
@@ -281,6 +285,10 @@ func (h *Hold) Err() (err error) {
 	})
 	return err
 }
+
+// OnFail is ready once the hold is not certain to be engaged any more; Err says
+// why.
+func (h *Hold) OnFail() primitives.Case { return h.fails.OnSet() }
 
 // Confirm renews every lease a last time: the effect and what follows it have one
 // whole lease from here. After an error the effect must not happen.

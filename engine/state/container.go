@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 
 	"plexus/engine/state/statepb"
@@ -145,6 +144,15 @@ type Container struct {
 	length int64
 }
 
+// OpenContainer opens a file as a container; see [Container.Verify] for all of it.
+func OpenContainer(files primitives.Files, name string) (*Container, error) {
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return openContainer(file, name)
+}
+
 // openContainer verifies the header of a file and that the file has exactly the
 // sections it names. The container owns the file.
 func openContainer(file primitives.File, name string) (*Container, error) {
@@ -267,34 +275,81 @@ func (c *Container) Snapshot() (*Snapshot, error) {
 	return s, nil
 }
 
-// verify checks every byte and returns what names the container.
-func (c *Container) verify() (Ref, error) {
+// Verify checks every byte and returns what names the container.
+func (c *Container) Verify() (Ref, error) {
 	for i := range c.sections {
 		if _, err := c.Section(i); err != nil {
 			return Ref{}, err
 		}
 	}
 	whole := sha256.New()
-	if err := hashFile(whole, c.file, c.length); err != nil {
-		return Ref{}, fmt.Errorf("read checkpoint %s: %w", c.name, err)
+	if err := c.pass(func(b []byte) error { whole.Write(b); return nil }); err != nil {
+		return Ref{}, err
 	}
 	return Ref{Placement: c.Placement, Revision: c.Revision, Fence: c.Fence, Length: uint64(c.length), Digest: [32]byte(whole.Sum(nil))}, nil
+}
+
+// pass hands over all bytes of the container, piece by piece.
+func (c *Container) pass(f func(b []byte) error) error {
+	if err := passFile(c.file, c.length, f); err != nil {
+		return fmt.Errorf("read checkpoint %s: %w", c.name, err)
+	}
+	return nil
+}
+
+// copy writes the container to a new durable file and verifies that: its source
+// may be removed then.
+func (c *Container) copy(files primitives.Files, to string, ref Ref) error {
+	file, err := files.Create(to, false)
+	if err != nil {
+		return err
+	}
+	err = c.pass(func(b []byte) error {
+		_, err := file.Append(b)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	made, err := OpenContainer(files, to)
+	if err != nil {
+		return err
+	}
+	got, err := made.Verify()
+	if err == nil && got != ref {
+		err = &ContainerError{File: to, What: "the copy differs"}
+	}
+	return errors.Join(err, made.Close())
+}
+
+// Serve sends the bytes of the container from an offset, if it is the one that
+// the reference names; the receiver checks every byte.
+func (c *Container) Serve(ref Ref, offset uint64, send func(chunk []byte) error) error {
+	if c.Placement != ref.Placement || c.Revision != ref.Revision || c.Fence != ref.Fence || uint64(c.length) != ref.Length {
+		return &ReplacedError{ref}
+	}
+	return Serve(c.file, ref, offset, send)
 }
 
 // Close gives the file back.
 func (c *Container) Close() error { return c.file.Close() }
 
-// hashBytes is how much of a file is in memory while it is hashed.
-const hashBytes = 256 << 10
+// passBytes is how much of a file is in memory while it is passed on.
+const passBytes = 256 << 10
 
-func hashFile(h hash.Hash, file primitives.File, length int64) error {
-	b := make([]byte, min(length, hashBytes))
+func passFile(file primitives.File, length int64, f func(b []byte) error) error {
+	b := make([]byte, min(length, passBytes))
 	for at := int64(0); at < length; at += int64(len(b)) {
 		b = b[:min(int64(len(b)), length-at)]
 		if err := readFull(file, b, at); err != nil {
 			return err
 		}
-		h.Write(b)
+		if err := f(b); err != nil {
+			return err
+		}
 	}
 	return nil
 }

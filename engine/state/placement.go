@@ -136,13 +136,19 @@ func decodePlacement(m *statepb.Placement) (p Placement, err error) {
 	return p, err
 }
 
-// EncodeRef returns the message form of a reference.
-func EncodeRef(r Ref) *statepb.Ref {
-	return &statepb.Ref{Placement: encodePlacement(r.Placement), Revision: r.Revision, Fence: r.Fence, Length: r.Length, Sha256: r.Digest[:]}
+// Encode returns the message form of a reference.
+func (r Ref) Encode() ([]byte, error) {
+	return strict.Encode(&statepb.Ref{
+		Placement: encodePlacement(r.Placement), Revision: r.Revision, Fence: r.Fence, Length: r.Length, Sha256: r.Digest[:],
+	})
 }
 
 // DecodeRef reads a reference.
-func DecodeRef(m *statepb.Ref) (r Ref, err error) {
+func DecodeRef(b []byte) (r Ref, err error) {
+	m := new(statepb.Ref)
+	if err := strict.Decode(b, m); err != nil {
+		return Ref{}, err
+	}
 	if r.Placement, err = decodePlacement(m.GetPlacement()); err != nil {
 		return Ref{}, err
 	}

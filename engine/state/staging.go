@@ -83,11 +83,7 @@ func (s *Staging) create(bytes uint64) (*Staged, primitives.File, error) {
 	if err := s.reserve(bytes); err != nil {
 		return nil, nil, err
 	}
-	st := &Staged{staging: s, charged: bytes}
-	s.locked(func() {
-		s.next++
-		st.path = s.dir + "/" + strconv.FormatUint(s.next, 10)
-	})
+	st := s.place(bytes)
 	file, err := s.world.Files().Create(st.path, true)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("stage: %w", err), st.Discard())
@@ -116,12 +112,40 @@ func (s *Staging) Capture(snapshot *Snapshot) (*Staged, error) {
 	return st, nil
 }
 
+// Adopt stages a verified copy of a container.
+func (s *Staging) Adopt(c *Container, ref Ref) (*Staged, error) {
+	if err := s.reserve(ref.Length); err != nil {
+		return nil, err
+	}
+	st := s.place(ref.Length)
+	if err := c.copy(s.world.Files(), st.path, ref); err != nil {
+		return nil, errors.Join(fmt.Errorf("stage %s: %w", ref.Placement, err), st.Discard())
+	}
+	st.Ref = ref
+	return st, nil
+}
+
+// place names a new staged file, whose room is reserved.
+func (s *Staging) place(charged uint64) *Staged {
+	st := &Staged{staging: s, charged: charged}
+	s.locked(func() {
+		s.next++
+		st.path = s.dir + "/" + strconv.FormatUint(s.next, 10)
+	})
+	return st
+}
+
 // Open reads a complete staged file.
 func (st *Staged) Open() (primitives.File, error) { return st.staging.world.Files().Open(st.path) }
 
-// publish moves the file away; it is not staged any more.
-func (st *Staged) publish(to string) error {
-	if err := st.staging.world.Files().Rename(st.path, to); err != nil {
+// Keep makes the content durable and moves the file to another place, whose name
+// the caller makes durable. It is not staged any more.
+func (st *Staged) Keep(to string) error {
+	files := st.staging.world.Files()
+	if err := syncFile(files, st.path); err != nil {
+		return err
+	}
+	if err := files.Rename(st.path, to); err != nil {
 		return err
 	}
 	st.uncharge()
@@ -131,7 +155,7 @@ func (st *Staged) publish(to string) error {
 // Discard removes the file and gives its room back. Repeating it is harmless.
 func (st *Staged) Discard() error {
 	err := st.staging.world.Files().Remove(st.path)
-	if errors.Is(err, fs.ErrNotExist) || st.path == "" {
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	st.uncharge()

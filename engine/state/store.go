@@ -102,7 +102,7 @@ func (s *Store) load(dir string) error {
 			}
 			continue
 		}
-		c, err := openFile(s.world.Files(), name)
+		c, err := OpenContainer(s.world.Files(), name)
 		if damage := (*ContainerError)(nil); errors.As(err, &damage) {
 			s.world.Log().Error("a checkpoint does not read", "file", name, "error", err)
 			continue
@@ -116,14 +116,6 @@ func (s *Store) load(dir string) error {
 		}
 	}
 	return nil
-}
-
-func openFile(files primitives.Files, name string) (*Container, error) {
-	file, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return openContainer(file, name)
 }
 
 // locked runs f with the index.
@@ -218,7 +210,7 @@ func (s *Store) Ref(p Placement) (Ref, bool, error) {
 	if err != nil {
 		return Ref{}, false, err
 	}
-	ref, err := c.verify()
+	ref, err := c.Verify()
 	if err = errors.Join(err, c.Close()); err != nil {
 		return Ref{}, false, err
 	}
@@ -240,7 +232,7 @@ func (s *Store) Open(p Placement) (*Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := openFile(s.world.Files(), name)
+	c, err := OpenContainer(s.world.Files(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -291,6 +283,13 @@ func (s *Store) claim(r Ref) (err error) {
 	return err
 }
 
+// ReplacedError says that a checkpoint was asked for that another has replaced.
+type ReplacedError struct{ Ref Ref }
+
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("revision %d of %s is not kept any more", e.Ref.Revision, e.Ref.Placement)
+}
+
 // StaleError refuses a checkpoint that would replace a newer or equal one.
 type StaleError struct{ Offered, Kept Ref }
 
@@ -336,17 +335,27 @@ func (s *Store) Install(st *Staged) (installed bool, err error) {
 	if e, known := s.latest(st.Ref.Placement); olderKept.HitIf(known && !st.Ref.Newer(e.ref)) {
 		return false, st.Discard()
 	}
-	err = s.replace(st.Ref.Placement, func(next string) error {
-		if err := st.publish(next); err != nil {
-			return err
-		}
-		return syncFile(s.world.Files(), next)
-	})
+	err = s.replace(st.Ref.Placement, st.Keep)
 	if err != nil {
 		return false, errors.Join(fmt.Errorf("install checkpoint of %s: %w", st.Ref.Placement, err), st.Discard())
 	}
 	s.locked(func() { s.known[st.Ref.Placement] = entry{st.Ref, true} })
 	return true, nil
+}
+
+// Restore makes a verified container the checkpoint of its placement, whatever
+// was there: the committed owner change says so.
+func (s *Store) Restore(c *Container) error {
+	ref, err := c.Verify()
+	if err != nil {
+		return err
+	}
+	err = s.replace(c.Placement, func(next string) error { return c.copy(s.world.Files(), next, ref) })
+	if err != nil {
+		return fmt.Errorf("restore checkpoint of %s: %w", c.Placement, err)
+	}
+	s.locked(func() { s.known[c.Placement] = entry{ref, true} })
+	return nil
 }
 
 // replace lets write make a durable file and puts it into its place in one step

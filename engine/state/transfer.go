@@ -88,11 +88,11 @@ func (s *Staging) Fetch(ctx context.Context, remote Remote, node string, ref Ref
 
 // admit verifies a complete file as a container.
 func (st *Staged) admit(ref Ref) error {
-	c, err := openFile(st.staging.world.Files(), st.path)
+	c, err := OpenContainer(st.staging.world.Files(), st.path)
 	if err != nil {
 		return err
 	}
-	got, err := c.verify()
+	got, err := c.Verify()
 	if err = errors.Join(err, c.Close()); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (f *fetch) attempt(ctx context.Context) error {
 		}
 	}
 	whole := sha256.New()
-	if err := hashFile(whole, f.file, int64(f.ref.Length)); err != nil {
+	if err := passFile(f.file, int64(f.ref.Length), func(b []byte) error { whole.Write(b); return nil }); err != nil {
 		return err
 	}
 	if [32]byte(whole.Sum(nil)) != f.ref.Digest && !planted.Active(planted.InstallUnverified) {
