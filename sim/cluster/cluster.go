@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"plexus/engine/client"
 	"plexus/engine/node"
@@ -13,7 +14,10 @@ import (
 )
 
 // Cluster is nodes that know each other's addresses.
-type Cluster struct{ nodes []*Node }
+type Cluster struct {
+	nodes []*Node
+	turn  int // of the node that is tried first
+}
 
 // New returns a cluster without nodes.
 func New() *Cluster { return &Cluster{} }
@@ -25,6 +29,13 @@ func (c *Cluster) Add(h *sim.Host, p Program) *Node {
 	n := &Node{host: h, program: p, cluster: c}
 	c.nodes = append(c.nodes, n)
 	return n
+}
+
+// Start boots every node: those that join wait for the one that founds.
+func (c *Cluster) Start() {
+	for _, n := range c.nodes {
+		n.Start()
+	}
 }
 
 // Nodes returns every node, in the order they were added.
@@ -101,12 +112,13 @@ func (c *Cluster) Leader() *Node {
 	return leader
 }
 
-// Open opens a session as the first user on whichever node answers first, from
-// the world of a client.
+// Open opens a session as the first user on some node, from the world of a client.
+// Nodes take turns at being tried first.
 func (c *Cluster) Open(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
 	err := errors.New("the cluster has no node")
-	for _, n := range c.nodes {
-		s, refused := n.Open(ctx, w, o)
+	c.turn++
+	for i := range c.nodes {
+		s, refused := c.nodes[(c.turn+i)%len(c.nodes)].openWithin(ctx, w, o)
 		if refused == nil {
 			return s, nil
 		}
@@ -114,3 +126,16 @@ func (c *Cluster) Open(ctx context.Context, w primitives.World, o client.Options
 	}
 	return nil, err
 }
+
+// openWithin is Open with a bound: a frozen node takes a connection and says
+// nothing.
+func (n *Node) openWithin(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
+	if len(n.cluster.nodes) == 1 {
+		return n.Open(ctx, w, o)
+	}
+	ctx, cancel := primitives.WithDeadline(ctx, w, w.Clock().Now().Add(openBound))
+	defer cancel()
+	return n.Open(ctx, w, o)
+}
+
+const openBound = 3 * time.Second

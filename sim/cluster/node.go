@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"plexus/connectors/contract"
+	"plexus/engine/catalog"
 	"plexus/engine/client"
 	"plexus/engine/node"
 	"plexus/engine/observe"
@@ -49,6 +50,20 @@ type Node struct {
 	failure error      // why the last process did not start, or ended by itself
 	founded bool       // a process of it served once
 }
+
+// Name returns the node's name, which is its machine's.
+func (n *Node) Name() string { return n.host.Name() }
+
+// Process returns the process that serves, nil while none does.
+func (n *Node) Process() *sim.Process {
+	if n.current == nil {
+		return nil
+	}
+	return n.host.Process()
+}
+
+// State returns the replicated state that the serving process has applied.
+func (n *Node) State() *catalog.State { return n.current.Group().State() }
 
 // Host returns the machine, for faults and restarts.
 func (n *Node) Host() *sim.Host { return n.host }

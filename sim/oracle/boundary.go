@@ -30,8 +30,8 @@ type Boundary struct {
 	// nobody cares.
 	Rejected func(payload []byte)
 
-	arrived  uint64 // messages so far
-	arrivals arrivals
+	intake   *Intake
+	lanes    map[laneID]uint32
 	sources  map[string]*sourceWatch // by ingestor
 	sinks    map[string]*sinkWatch   // by emitter
 	subjects map[string]*sinkWatch   // by NATS subject
@@ -39,10 +39,11 @@ type Boundary struct {
 
 // NewBoundary returns a watch over one process. number reads the number of a
 // record as its source holds it; a record without one is not followed. It is nil
-// where records do not come through a source, as those of an endpoint.
-func NewBoundary(fail Fail, d *Deliveries, number func(payload []byte) (uint64, bool)) *Boundary {
+// where records do not come through a source, as those of an endpoint. intake is
+// shared by the processes of a cluster.
+func NewBoundary(fail Fail, d *Deliveries, number func(payload []byte) (uint64, bool), intake *Intake) *Boundary {
 	return &Boundary{
-		fail: fail, deliveries: d, number: number,
+		fail: fail, deliveries: d, number: number, intake: intake, lanes: map[laneID]uint32{},
 		sources: map[string]*sourceWatch{}, sinks: map[string]*sinkWatch{}, subjects: map[string]*sinkWatch{},
 	}
 }
@@ -70,7 +71,7 @@ func (b *Boundary) source(open contract.SourceOpener) contract.SourceOpener {
 		if !ok {
 			return s, nil
 		}
-		w := &sourceWatch{BatchSource: inner, boundary: b, instance: instance % instancesMax}
+		w := &sourceWatch{BatchSource: inner, boundary: b, lane: b.lane(laneID{env.Identity.Name, instance})}
 		b.sources[env.Identity.Name] = w
 		switch inner := s.(type) {
 		case contract.StatefulSource:
@@ -80,6 +81,20 @@ func (b *Boundary) source(open contract.SourceOpener) contract.SourceOpener {
 		}
 		return w, nil
 	}
+}
+
+// laneID is an instance of a source.
+type laneID struct {
+	ingestor string
+	instance int
+}
+
+// lane returns the lane of an instance, which outlives its sources.
+func (b *Boundary) lane(id laneID) uint32 {
+	if b.lanes[id] == 0 {
+		b.lanes[id] = b.intake.lane()
+	}
+	return b.lanes[id]
 }
 
 // sink wraps what a sink opener opens.
@@ -105,7 +120,7 @@ func (b *Boundary) sink(open contract.SinkOpener) contract.SinkOpener {
 func (b *Boundary) watch(emitter string) *sinkWatch {
 	w := b.sinks[emitter]
 	if w == nil {
-		w = &sinkWatch{boundary: b, emitter: emitter}
+		w = &sinkWatch{boundary: b, emitter: emitter, offered: map[uint32]uint64{}}
 		b.sinks[emitter] = w
 	}
 	return w

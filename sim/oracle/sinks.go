@@ -16,8 +16,8 @@ type sinkWatch struct {
 	emitter  string
 
 	// offered is when the latest record that was offered for the first time arrived,
-	// by instance of the source.
-	offered  [instancesMax]uint64
+	// by lane of the intake.
+	offered  map[uint32]uint64
 	retained []payloads // unresolved, in their order
 	payloads [][]byte   // of the write in progress, lent
 
@@ -72,11 +72,12 @@ func (w *sinkWatch) first(payload []byte) {
 		if !ok {
 			return // the ledger of the sink complains
 		}
-		switch n, copy := w.boundary.arrivals.behind(number, &w.offered); n {
-		case 0:
+		switch n, one, known := w.boundary.intake.behind(number, w.offered); {
+		case !known:
+		case n == 0:
 			w.violated("emitter-order", "offers record %d, no copy of which arrived after what it offered before", number)
-		case 1:
-			w.offered[copy.instance()] = copy.at()
+		case n == 1:
+			w.offered[one.lane] = one.at
 		}
 	}
 	if len(payload) > 0 && payload[0] == '[' {

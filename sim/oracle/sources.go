@@ -12,55 +12,8 @@ import (
 type sourceWatch struct {
 	contract.BatchSource
 	boundary *Boundary
-	instance int
+	lane     uint32
 	batch    []uint64 // numbers of the batch in flight
-}
-
-// instancesMax is how many instances of a source are told apart.
-const instancesMax = 8
-
-// arrival is when a copy of a record arrived, and at which instance of its
-// source; zero is none.
-type arrival uint64
-
-func (a arrival) at() uint64    { return uint64(a) / instancesMax }
-func (a arrival) instance() int { return int(a % instancesMax) }
-
-// arrivals are those of every record, by number.
-type arrivals struct {
-	first []arrival
-	more  map[uint64][]arrival // of records that arrived more than once
-}
-
-func (l *arrivals) add(number uint64, a arrival) {
-	for uint64(len(l.first)) <= number {
-		l.first = append(l.first, 0)
-	}
-	if l.first[number] == 0 {
-		l.first[number] = a
-		return
-	}
-	if l.more == nil {
-		l.more = map[uint64][]arrival{}
-	}
-	l.more[number] = append(l.more[number], a)
-}
-
-// behind returns the copies of a record that arrived after what was last offered
-// of their instance: how many, and one of them.
-func (l *arrivals) behind(number uint64, offered *[instancesMax]uint64) (n int, one arrival) {
-	consider := func(a arrival) {
-		if a != 0 && a.at() > offered[a.instance()] {
-			n, one = n+1, a
-		}
-	}
-	if number < uint64(len(l.first)) {
-		consider(l.first[number])
-	}
-	for _, a := range l.more[number] {
-		consider(a)
-	}
-	return n, one
 }
 
 // NextBatch notes what arrives, in its order.
@@ -73,8 +26,7 @@ func (w *sourceWatch) NextBatch(ctx context.Context, req contract.BatchRequest) 
 			break
 		}
 		if number, ok := b.number(batch.Messages[i].Payload); ok {
-			b.arrived++
-			b.arrivals.add(number, arrival(b.arrived*instancesMax+uint64(w.instance)))
+			b.intake.add(number, w.lane)
 			w.batch = append(w.batch, number)
 			if b.Arrived != nil {
 				b.Arrived(number, batch.Messages[i].Payload)

@@ -36,14 +36,17 @@ func variedPipeline() campaign.Scenario {
 		Setup: func(r *campaign.Run) {
 			p := newPipeline(r, workload.Vary(workload.FirstPipeline, ordersPerSecond, r.Sim.Stream("workload/variant")))
 			if p.start() {
-				p.operate(workload.Operator{Replaceable: []string{
-					"NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
-					"NATS SUBJECT EMITTER prices_out", "REDIS CHANNEL EMITTER prices_live", "HTTP REQUEST EMITTER notices_out",
-					"RELAY orders", "RELAY prices", "RELAY notices",
-				}})
+				p.operate(workload.Operator{Replaceable: replaceable})
 			}
 		},
 	}
+}
+
+// replaceable are the parts of the order pipeline that can be replaced.
+var replaceable = []string{
+	"NATS STREAM INGESTOR orders_in", "JUNCTION pricing",
+	"NATS SUBJECT EMITTER prices_out", "REDIS CHANNEL EMITTER prices_live", "HTTP REQUEST EMITTER notices_out",
+	"RELAY orders", "RELAY prices", "RELAY notices",
 }
 
 // pipeline is the order pipeline at work.

@@ -41,7 +41,7 @@ func cursorPipeline() campaign.Scenario {
 			x.operate(workload.Operator{Replaceable: []string{"NATS SUBJECT EMITTER marks_out", "RELAY marks"}})
 			// The generator goes on, so the rows of the last minute do not count.
 			x.client.World().Tasks().Go("due", func() {
-				x.over()
+				over(r)
 				x.sim.Sleep(time.Minute, "rows that count")
 				x.deliveries.Due()
 			})

@@ -17,13 +17,15 @@ import (
 	"plexus/sim/workload"
 )
 
-// rig is what pipelines have in common: one node with its external systems, the
-// machine of its clients, and the oracles that hold for every pipeline.
+// rig is what pipelines have in common: the nodes with their external systems, the
+// machine of their clients, and the oracles that hold for every pipeline.
 type rig struct {
 	run        *campaign.Run
 	sim        *sim.Simulation
 	systems    *cluster.Systems
-	node       *cluster.Node
+	cluster    *cluster.Cluster
+	node       *cluster.Node // the first one
+	members    *members      // what holds for several nodes; nil for one
 	client     *sim.Host
 	variant    workload.Variant
 	deliveries *oracle.Deliveries
@@ -38,6 +40,10 @@ const (
 	definitionClients = 2
 	definitionThink   = 500 * time.Millisecond
 	operatorThink     = 5 * time.Second
+	// nameClients change definitions of a cluster: few enough for the search of an
+	// order.
+	nameClients = 3
+	nameThink   = 700 * time.Millisecond
 	// searchTime bounds the search for an order of operations.
 	searchTime = 2 * time.Second
 )
@@ -45,43 +51,56 @@ const (
 // newRig puts the machines there. number reads the number of a record as its
 // source holds it.
 func newRig(r *campaign.Run, v workload.Variant, ref oracle.Reference, number func([]byte) (uint64, bool)) *rig {
-	x := &rig{run: r, sim: r.Sim, variant: v}
-	h := r.Sim.Host("node-1")
+	x := &rig{run: r, sim: r.Sim, variant: v, cluster: cluster.New()}
+	p := cluster.Program{Process: x.process}
+	intake := oracle.NewIntake
+	if r.Nodes > 1 {
+		x.members = newMembers(r, x.cluster)
+		p.Settings = x.members.settings
+		intake = func() *oracle.Intake { return x.members.intake }
+	}
+	for i := range r.Nodes {
+		x.cluster.Add(r.Sim.Host(fmt.Sprintf("node-%d", i+1)), p)
+	}
+	x.node = x.cluster.Nodes()[0]
 	x.systems = cluster.NewSystems(r.Sim)
 	x.client = r.Sim.Host("client")
 	x.deliveries = oracle.NewDeliveries(r.Sim.Fail, ref)
-	x.boundary = func() *oracle.Boundary { return oracle.NewBoundary(r.Sim.Fail, x.deliveries, number) }
-	x.node = cluster.New().Add(h, cluster.Program{Process: x.process})
+	x.boundary = func() *oracle.Boundary { return oracle.NewBoundary(r.Sim.Fail, x.deliveries, number, intake()) }
 	return x
 }
 
 // process is what one process of the node is built with, and watched by.
-func (x *rig) process(_ *cluster.Node, w primitives.World) cluster.Process {
+func (x *rig) process(n *cluster.Node, w primitives.World) cluster.Process {
 	boundary := x.boundary()
-	return cluster.Process{
-		Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))),
-		Tap: oracle.Taps{
-			oracle.NewRoots(x.sim.Fail, x.variant.Instances == 1),
-			oracle.NewRelays(x.sim.Fail, x.variant.Capacities),
-			oracle.NewDefinitions(x.sim.Fail),
-			observe.Tap(boundary),
-		},
+	taps := oracle.Taps{
+		oracle.NewRoots(x.sim.Fail, x.variant.Instances == 1),
+		oracle.NewRelays(x.sim.Fail, x.variant.Capacities),
+		oracle.NewDefinitions(x.sim.Fail),
+		observe.Tap(boundary),
 	}
+	if x.members != nil {
+		taps = append(taps, x.members.taps(n, w)...)
+	}
+	return cluster.Process{Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))), Tap: taps}
 }
 
 // start declares the pipeline while nothing goes wrong, says what may go wrong
 // from then on, and what must hold. It reports whether the run may go on.
 func (x *rig) start() bool {
-	x.node.Start()
-	definitions := &workload.Definitions{
-		World: x.client.World(), On: x.node, Sim: x.sim, History: oracle.NewHistory(searchTime),
-	}
-	if !x.declare(x.variant.Script, definitions.Script()) {
+	x.cluster.Start()
+	script, statements := x.statements()
+	if !x.declare(x.variant.Script, script) {
 		return false
 	}
 	r := x.run
-	r.Target(x.node.Host())
-	r.Supervise(x.node.Host())
+	for _, n := range x.cluster.Nodes() {
+		r.Target(n.Host())
+		r.Supervise(n.Host())
+		if r.Nodes > 1 {
+			r.Name(n.Name())
+		}
+	}
 	for _, h := range x.systems.Hosts() {
 		r.Peer(h)
 		r.Name(h.Name())
@@ -91,11 +110,27 @@ func (x *rig) start() bool {
 	r.Inject(fault.Broker("nats", append(bus.Verbs(), cluster.Outages("nats/outage", bus.Host()))))
 	r.Inject(fault.Broker("redis", append(cache.Verbs(), cluster.Outages("redis/outage", cache.Host()))))
 	r.Inject(fault.Broker("http", append(partner.Verbs(), cluster.Outages("http/outage", partner.Host()))))
-	r.Hold(definitions.History.Linearizable())
 	r.Hold(oracle.Oracle{Name: "node-ready", Quiet: x.ready})
-	workload.Clients(x.sim, x.client, definitionClients, definitionThink, r.Over, definitions.Step)
-	x.settle("definitions", definitions.Settle)
+	if x.members != nil {
+		x.members.hold()
+	}
+	statements()
 	return true
+}
+
+// statements returns the clients that run statements beside the pipeline: the
+// script they need, and what starts them. On one node what a client reads is what
+// was written last; the nodes of a cluster answer reads from what they have.
+func (x *rig) statements() (script string, start func()) {
+	if x.run.Nodes > 1 {
+		return x.members.statements(x.client)
+	}
+	d := &workload.Definitions{World: x.client.World(), On: x.cluster, Sim: x.sim, History: oracle.NewHistory(searchTime)}
+	return d.Script(), func() {
+		x.run.Hold(d.History.Linearizable())
+		workload.Clients(x.sim, x.client, definitionClients, definitionThink, x.run.Over, d.Step)
+		x.settle("definitions", d.Settle)
+	}
 }
 
 // declare runs scripts on the node and reports whether the run may go on.
@@ -103,11 +138,11 @@ func (x *rig) declare(scripts ...string) bool {
 	var failed error
 	err := x.sim.Do("declare", func() {
 		ctx, w := context.Background(), x.client.World()
-		for !x.node.Ready() {
-			x.sim.Sleep(10*time.Millisecond, "node to serve")
+		for !x.cluster.Ready() {
+			x.sim.Sleep(10*time.Millisecond, "nodes to serve")
 		}
 		for _, script := range scripts {
-			if failed = workload.Declare(ctx, w, x.node, script); failed != nil {
+			if failed = workload.Declare(ctx, w, x.cluster, script); failed != nil {
 				return
 			}
 		}
@@ -122,22 +157,27 @@ func (x *rig) declare(scripts ...string) bool {
 // has it run.
 func (x *rig) operate(o workload.Operator) {
 	x.variant.Resized()
-	o.World, o.Sim, o.On, o.Script = x.client.World(), x.sim, x.node, x.variant.Script
+	o.World, o.Sim, o.On, o.Script = x.client.World(), x.sim, x.cluster, x.variant.Script
 	workload.Clients(x.sim, x.client, 1, operatorThink, x.run.Over, o.Step)
 	x.settle("operator", func(int, *sim.Stream) { o.Settle() })
 }
 
-// settle runs f once the run is over, and holds that it comes to its end: after
-// everything healed the node takes statements again.
+// settle runs f once the run is over, and holds that it comes to its end.
 func (x *rig) settle(name string, f func(client int, r *sim.Stream)) {
+	settle(x.run, x.client, name, f)
+}
+
+// settle runs f on a machine once the run is over, and holds that it comes to its
+// end: after everything healed statements are taken again.
+func settle(run *campaign.Run, on *sim.Host, name string, f func(client int, r *sim.Stream)) {
 	settled := false
-	x.client.World().Tasks().Go(name, func() {
-		r := x.sim.Stream("workload/settle/" + name)
-		x.over()
+	on.World().Tasks().Go(name, func() {
+		r := run.Sim.Stream("workload/settle/" + name)
+		over(run)
 		f(definitionClients, r)
 		settled = true
 	})
-	x.run.Hold(oracle.Oracle{Name: "takes-statements", Quiet: func() error {
+	run.Hold(oracle.Oracle{Name: "takes-statements", Quiet: func() error {
 		if !settled {
 			return fmt.Errorf("%s found no answer after everything had healed", name)
 		}
@@ -146,16 +186,16 @@ func (x *rig) settle(name string, f func(client int, r *sim.Stream)) {
 }
 
 // over waits until the run is over.
-func (x *rig) over() {
-	for !x.run.Over() {
-		x.sim.Sleep(time.Second, "run to be over")
+func over(run *campaign.Run) {
+	for !run.Over() {
+		run.Sim.Sleep(time.Second, "run to be over")
 	}
 }
 
-// ready is the liveness of the node itself.
+// ready is the liveness of the nodes themselves.
 func (x *rig) ready() error {
-	if why := x.node.NotReady(); len(why) > 0 {
-		return fmt.Errorf("the node does not serve: %s", strings.Join(why, "; "))
+	if why := x.cluster.NotReady(); len(why) > 0 {
+		return fmt.Errorf("not every node serves: %s", strings.Join(why, "; "))
 	}
 	return nil
 }
