@@ -245,3 +245,12 @@ func (f *frameReader) cut(err error) error {
 	}
 	return err
 }
+
+// mixed names a first frame that is a TLS record.
+func (f *frameReader) mixed(err error) error {
+	if errors.Is(err, ErrMalformed) && speaksTLS(f.buf) {
+		mixedSeen.Hit()
+		return &SetupError{Code: SetupTransport, Detail: "the peer speaks TLS, this node has no certificates"}
+	}
+	return err
+}

@@ -3,7 +3,6 @@ package interconnect
 import (
 	"context"
 	"encoding/binary"
-	"slices"
 
 	"plexus/primitives"
 	"plexus/primitives/invariant"
@@ -21,10 +20,7 @@ func (m *Mesh) watch(ctx context.Context) error {
 			return nil
 		}
 		now := m.world.Clock().Now()
-		m.lock()
-		links := slices.Clone(m.links)
-		m.unlock()
-		for _, c := range links {
+		for _, c := range m.snapshot() {
 			switch c.look(now) {
 			case linkSilent:
 				silentSeen.Hit()

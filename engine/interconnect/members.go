@@ -72,9 +72,6 @@ func (m *members) meet(p Process) (older Process, refused *SetupError) {
 	return last, nil
 }
 
-// certified is who a certificate says the peer is; nil where there is none.
-type certified struct{ cluster, node string }
-
 // caller is an accepted HELLO.
 type caller struct {
 	process Process

@@ -201,9 +201,6 @@ func (m *Mesh) Start(ctx context.Context) error {
 	if m.identity.Load() == nil {
 		return errors.New("the interconnect starts before it knows who this node is")
 	}
-	if err := m.loadCredentials(ctx); err != nil {
-		return err
-	}
 	if m.settings.Insecure && m.settings.TLS == nil {
 		m.world.Log().Warn("the interconnect carries plaintext", "listen", m.settings.Listen.String())
 	}
@@ -211,12 +208,19 @@ func (m *Mesh) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("interconnect-listen %s: %w", m.settings.Listen, err)
 	}
-	m.lock()
-	m.listener = l
-	m.endpoint = m.settings.Advertise
-	if m.endpoint == "" {
-		m.endpoint = l.Addr().String()
+	endpoint := m.settings.Advertise
+	if endpoint == "" {
+		endpoint = l.Addr().String()
 	}
+	host, _, err := splitEndpoint(endpoint)
+	if err == nil {
+		err = m.loadCredentials(host)
+	}
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	m.lock()
+	m.listener, m.endpoint = l, endpoint
 	m.tasks = primitives.NewGroup(ctx, m.world)
 	peers := m.orderedPeers()
 	m.unlock()
@@ -247,9 +251,7 @@ func (m *Mesh) Stop(ctx context.Context) error {
 	if err := m.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		m.world.Log().Debug("interconnect listener", "error", err)
 	}
-	m.lock()
-	links := slices.Clone(m.links)
-	m.unlock()
+	links := m.snapshot()
 	until := m.world.Clock().Now().Add(drainWithin)
 	drains := primitives.NewGroup(ctx, m.world)
 	for _, c := range links {
@@ -260,10 +262,7 @@ func (m *Mesh) Stop(ctx context.Context) error {
 	}
 	err := drains.Wait(context.Background())
 	m.tasks.Cancel(ErrStopped)
-	m.lock()
-	links = slices.Clone(m.links)
-	m.unlock()
-	for _, c := range links {
+	for _, c := range m.snapshot() {
 		c.fail(ErrStopped)
 	}
 	if ended := m.tasks.Wait(context.Background()); ended != nil && !errors.Is(ended, context.Canceled) {
@@ -346,6 +345,13 @@ func (m *Mesh) register(c *connection) {
 	m.lock()
 	m.links = append(m.links, c)
 	m.unlock()
+}
+
+// snapshot returns the established connections, oldest first.
+func (m *Mesh) snapshot() []*connection {
+	m.lock()
+	defer m.unlock()
+	return slices.Clone(m.links)
 }
 
 func (m *Mesh) unregister(c *connection) {

@@ -142,7 +142,7 @@ func (m *Mesh) introduce(ch channel, frames *frameReader, cert *certified, expec
 	}
 	h, err := frames.next()
 	if err != nil {
-		return Process{}, err
+		return Process{}, frames.mixed(err)
 	}
 	payload, err := frames.take(h.payload)
 	if err != nil {
@@ -256,7 +256,7 @@ func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 	frames := newFrameReader(ch, readBuffer[Relay])
 	h, err := frames.next()
 	if err != nil {
-		return nil, err
+		return nil, frames.mixed(err)
 	}
 	if h.kind != kindHello {
 		return nil, fmt.Errorf("%w: %s instead of HELLO", ErrMalformed, h.kind)
