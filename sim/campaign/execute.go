@@ -47,6 +47,7 @@ type Result struct {
 	Fired       map[fault.Class]int
 	Allowed     []fault.Class     // classes the setting offered
 	Hits        map[string]uint64 // of every rare branch
+	Measures    map[string][]time.Duration
 	Recent      []sim.Record
 	Logs        []sim.LogLine
 }
@@ -88,7 +89,7 @@ func Execute(sc Scenario, spec Spec, watch Watch) Result {
 	t := s.Trace()
 	out.Spec, out.Failure, out.Digest, out.Events, out.Checkpoints = spec, s.Failed(), t.Digest, t.Events, t.Checkpoints
 	out.Steps, out.Virtual, out.Recent, out.Logs = s.Steps(), s.Elapsed(), t.Recent, s.Logs()
-	out.Evidence = r.evidence
+	out.Evidence, out.Measures = r.evidence, r.measures
 	for _, site := range invariant.Sites() {
 		out.Hits[site.Name] = site.Hits()
 	}

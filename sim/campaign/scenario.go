@@ -45,6 +45,7 @@ type Run struct {
 	over      bool
 	stopping  bool
 	evidence  string // of the oracle that failed
+	measures  map[string][]time.Duration
 }
 
 // Target adds a node: a host whose process, clock, disk and links may suffer.
@@ -73,8 +74,19 @@ func (r *Run) Peer(h *sim.Host) { r.peers = append(r.peers, h.Name()) }
 // Name adds a name that the name server may get wrong.
 func (r *Run) Name(name string) { r.names = append(r.names, name) }
 
-// Allow adds kinds of faults. Without a call the standard kinds are allowed.
-func (r *Run) Allow(kinds ...fault.Kind) { r.kinds = append(r.kinds, kinds...) }
+// Allow adds kinds of faults. Without a call the standard kinds are allowed; a call
+// with none allows none.
+func (r *Run) Allow(kinds ...fault.Kind) {
+	r.kinds = append(append([]fault.Kind{}, r.kinds...), kinds...)
+}
+
+// Measure adds a value to a distribution of virtual times.
+func (r *Run) Measure(name string, d time.Duration) {
+	if r.measures == nil {
+		r.measures = map[string][]time.Duration{}
+	}
+	r.measures[name] = append(r.measures[name], d)
+}
 
 // Inject adds a broker whose own faults the plan may use.
 func (r *Run) Inject(in fault.Injector) { r.injectors = append(r.injectors, in) }

@@ -54,7 +54,9 @@ type Outcome struct {
 	Fired    map[fault.Class]int `json:"fired,omitempty"`
 	Allowed  []fault.Class       `json:"allowed,omitempty"`
 	Hits     map[string]uint64   `json:"hits,omitempty"`
-	Broken   string              `json:"broken,omitempty"` // the worker could not run it
+	// Measures are the values of its distributions of virtual times.
+	Measures map[string][]time.Duration `json:"measures,omitempty"`
+	Broken   string                     `json:"broken,omitempty"` // the worker could not run it
 }
 
 // Differs reports that two runs of the seed were not equal.
@@ -64,7 +66,7 @@ func outcome(r Result) Outcome {
 	o := Outcome{
 		Seed: r.Spec.Seed, Profile: r.Spec.Profile, Strategy: r.Spec.Strategy.String(),
 		Digest: r.Digest, Events: r.Events, Steps: r.Steps, Virtual: r.Virtual,
-		Failure: r.Failure, Fired: r.Fired, Allowed: r.Allowed, Hits: r.Hits,
+		Failure: r.Failure, Fired: r.Fired, Allowed: r.Allowed, Hits: r.Hits, Measures: r.Measures,
 	}
 	if r.Failure != nil {
 		p := NewReplay(r)
