@@ -40,11 +40,17 @@ func (m *Mesh) Peer(node string) (PeerStatus, bool) {
 	return p.status(), true
 }
 
+// availableSince is the availability of a peer as it was last judged.
+type availableSince struct {
+	availability Availability
+	since        primitives.Instant
+}
+
 func (p *peer) status() PeerStatus {
 	s := PeerStatus{Node: p.target.Node, RaftID: p.target.RaftID, Endpoint: p.target.Endpoint, Connected: p.ready()}
-	p.m.lock()
-	defer p.m.unlock()
-	s.Availability, s.Since = p.health.effective, p.health.since
+	if a := p.available.Load(); a != nil {
+		s.Availability, s.Since = a.availability, a.since
+	}
 	if now := p.process.Load(); now != nil {
 		s.Process = *now
 	}

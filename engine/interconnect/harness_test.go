@@ -21,6 +21,7 @@ type testNode struct {
 	counter uint64
 	edit    func(*Settings)
 	serve   func(*Mesh)
+	failed  func(error) // Start did not work
 }
 
 // testMesh is a simulated cluster of interconnects.
@@ -89,7 +90,11 @@ func (tm *testMesh) run(n *testNode) {
 		}
 		background := context.Background()
 		if err := m.Start(background); err != nil {
-			tm.t.Error(err)
+			if n.failed == nil {
+				tm.t.Error(err)
+			} else {
+				n.failed(err)
+			}
 			return
 		}
 		m.SetPeers(tm.peers())
@@ -123,6 +128,25 @@ func (tm *testMesh) do(n *testNode, within time.Duration, f func()) {
 		done = true
 	})
 	tm.until(within, "test task", func() bool { return done })
+}
+
+// stop ends every node and sees that nothing is left.
+func (tm *testMesh) stop() {
+	tm.t.Helper()
+	for _, n := range tm.nodes {
+		n.host.Stop()
+	}
+	tm.until(30*time.Second, "stopped", func() bool {
+		for _, n := range tm.nodes {
+			if n.host.Running() {
+				return false
+			}
+		}
+		return true
+	})
+	if f := tm.sim.Failed(); f != nil {
+		tm.t.Error(f)
+	}
 }
 
 func (tm *testMesh) connected() bool {

@@ -112,7 +112,7 @@ type Mesh struct {
 	members  members
 	links    []*connection // established, oldest first
 	listener primitives.Listener
-	endpoint string
+	endpoint atomic.Pointer[string]
 	stopping atomic.Bool
 
 	credentials *credentials
@@ -142,7 +142,6 @@ func New(w primitives.World, s Settings) (*Mesh, error) {
 		rounds: primitives.NewNotice(w),
 	}
 	m.followers.world = w
-	m.announcing.init(w)
 	m.peers.Store(&map[string]*peer{})
 	m.Handle(HealthProbe, m.answerProbe)
 	m.Handle(NodeAnnounce, m.hearAnnouncement)
@@ -190,9 +189,10 @@ func (m *Mesh) Process() Process {
 
 // Endpoint returns the advertised host:port, once the listener is bound.
 func (m *Mesh) Endpoint() string {
-	m.lock()
-	defer m.unlock()
-	return m.endpoint
+	if e := m.endpoint.Load(); e != nil {
+		return *e
+	}
+	return ""
 }
 
 // Start binds the listener and serves. Whoever is to be reached follows with
@@ -220,13 +220,14 @@ func (m *Mesh) Start(ctx context.Context) error {
 		return errors.Join(err, l.Close())
 	}
 	m.lock()
-	m.listener, m.endpoint = l, endpoint
+	m.listener = l
+	m.endpoint.Store(&endpoint)
 	m.tasks = primitives.NewGroup(ctx, m.world)
 	peers := m.orderedPeers()
 	m.unlock()
 	m.announcing.change(func(a *Announcement) {
 		if a.Interconnect == "" {
-			a.Interconnect = m.endpoint
+			a.Interconnect = endpoint
 		}
 	})
 	m.tasks.Go("interconnect listener", m.listen)
@@ -252,6 +253,9 @@ func (m *Mesh) Stop(ctx context.Context) error {
 		m.world.Log().Debug("interconnect listener", "error", err)
 	}
 	links := m.snapshot()
+	for _, p := range m.orderedPeers() {
+		p.wake() // who waits for a connection gets none
+	}
 	until := m.world.Clock().Now().Add(drainWithin)
 	drains := primitives.NewGroup(ctx, m.world)
 	for _, c := range links {

@@ -21,7 +21,7 @@ func TestCallAnswers(t *testing.T) {
 		}
 		tm.start()
 		tm.until(10*time.Second, "connected", tm.connected)
-		for _, size := range []int{0, 1, 100, 60_000, 65_536, 70_000, 1 << 20 - 3} {
+		for _, size := range []int{0, 1, 100, 60_000, 65_536, 70_000, 1<<20 - 3} {
 			tm.do(tm.nodes[0], 20*time.Second, func() {
 				request := bytes.Repeat([]byte{7}, size)
 				answer, err := tm.nodes[0].mesh.Call(context.Background(), "n2", RuntimeDescribe, request)

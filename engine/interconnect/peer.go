@@ -27,14 +27,15 @@ type peer struct {
 	gone    *primitives.Event
 	tasks   *primitives.Group
 
-	process  atomic.Pointer[Process] // the newest that was met
-	heard    atomic.Pointer[heard]   // its announcement
-	probed   primitives.Instant      // the last probe began
-	health   health                  // guarded by the mesh
-	inFlight atomic.Bool             // a probe
-	hasty    atomic.Bool             // the next probe does not wait for its time
-	news     *primitives.Notice      // the announcement changed
-	told     atomic.Uint64           // version the peer has
+	process   atomic.Pointer[Process] // the newest that was met
+	heard     atomic.Pointer[heard]   // its announcement
+	probed    primitives.Instant      // the last probe began
+	health    health                  // guarded by the mesh
+	available atomic.Pointer[availableSince]
+	inFlight  atomic.Bool        // a probe
+	hasty     atomic.Bool        // the next probe does not wait for its time
+	news      *primitives.Notice // the announcement changed
+	told      atomic.Uint64      // version the peer has
 }
 
 // slot is one of the connections with a peer. It is dialled for as long as the
@@ -112,6 +113,15 @@ func (p *peer) poke() {
 	}
 }
 
+// wake lets everybody who waits for a connection look again.
+func (p *peer) wake() {
+	for _, class := range p.slots {
+		for _, s := range class {
+			s.changed.Swap(primitives.NewEvent(p.m.world)).Set()
+		}
+	}
+}
+
 // ready reports whether every permanent connection is up.
 func (p *peer) ready() bool {
 	for class, slots := range p.slots {
@@ -137,6 +147,10 @@ func (s *slot) run(ctx context.Context) error {
 	wait := time.Duration(0)
 	before := false
 	for ctx.Err() == nil {
+		if s.p.m.stopping.Load() {
+			_, _ = primitives.Select(ctx, w, s.p.gone.OnSet()) // nothing is established any more
+			return nil
+		}
 		if s.class == Bulk && s.wanted.Load() == 0 {
 			if err := s.poked.Wait(ctx); err != nil {
 				return nil
@@ -228,6 +242,9 @@ func (s *slot) connection(ctx context.Context, op Operation, exactly *Process) (
 	}
 	for {
 		changed := s.changed.Load()
+		if s.p.m.stopping.Load() {
+			return nil, &TransportError{Phase: PhaseAdmission, Node: s.p.target.Node, Operation: op.String(), Err: ErrStopped}
+		}
 		if exactly != nil {
 			if now := s.p.process.Load(); now != nil && *now != *exactly && !exactly.Newer(*now) {
 				return nil, s.p.departed(op)

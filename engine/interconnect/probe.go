@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"plexus/engine/interconnect/interconnectpb"
 	"plexus/primitives"
@@ -65,33 +66,38 @@ func announcementOf(m *interconnectpb.Announcement) Announcement {
 }
 
 // announcing is what this node announces.
-type announcing struct {
-	mu      *primitives.Mutex
-	current Announcement
+type announcing struct{ current atomic.Pointer[announced] }
+
+type announced struct {
+	what    Announcement
 	version uint64
 }
 
-func (n *announcing) init(w primitives.World) { n.mu = primitives.NewMutex(w) }
-
-// change edits the announcement and reports whether that made a difference.
+// change edits the announcement and reports whether that made a difference. The
+// edit may run more than once.
 func (n *announcing) change(edit func(*Announcement)) bool {
-	_ = n.mu.Lock(context.Background())
-	defer n.mu.Unlock()
-	next := n.current
-	next.Failures = slices.Clone(next.Failures)
-	edit(&next)
-	if n.version > 0 && next.equal(&n.current) {
-		return false
+	for {
+		old := n.current.Load()
+		next := &announced{version: 1}
+		if old != nil {
+			next.what, next.version = old.what, old.version+1
+			next.what.Failures = slices.Clone(old.what.Failures)
+		}
+		edit(&next.what)
+		if old != nil && next.what.equal(&old.what) {
+			return false
+		}
+		if n.current.CompareAndSwap(old, next) {
+			return true
+		}
 	}
-	n.current = next
-	n.version++
-	return true
 }
 
 func (n *announcing) read() (Announcement, uint64) {
-	_ = n.mu.Lock(context.Background())
-	defer n.mu.Unlock()
-	return n.current, n.version
+	if a := n.current.Load(); a != nil {
+		return a.what, a.version
+	}
+	return Announcement{}, 0
 }
 
 // heard is the newest announcement of a peer.
@@ -213,7 +219,7 @@ func (m *Mesh) probe(ctx context.Context) error {
 func (m *Mesh) round(ctx context.Context, p *peer) (changed bool) {
 	now := m.world.Clock().Now()
 	m.lock()
-	changed = p.health.update(now, m.settings.UnavailableAfter)
+	changed = p.judge(now)
 	m.unlock()
 	due := now.Sub(p.probed) >= probeEvery || p.probed == 0
 	if !p.hasty.Swap(false) && !due || p.inFlight.Swap(true) {
@@ -237,11 +243,21 @@ func (m *Mesh) round(ctx context.Context, p *peer) (changed bool) {
 	return changed
 }
 
+// judge brings the availability up to date, under the mesh's lock, and reports
+// whether it changed.
+func (p *peer) judge(now primitives.Instant) bool {
+	if !p.health.update(now, p.m.settings.UnavailableAfter) {
+		return false
+	}
+	p.available.Store(&availableSince{p.health.effective, p.health.since})
+	return true
+}
+
 func (m *Mesh) observed(p *peer, o observation) {
 	now := m.world.Clock().Now()
 	m.lock()
 	p.health.observe(o, now)
-	changed := p.health.update(now, m.settings.UnavailableAfter)
+	changed := p.judge(now)
 	m.unlock()
 	if changed {
 		m.followers.raise()

@@ -2,6 +2,7 @@ package interconnect
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ var readBuffer = [classCount]int{
 func (m *Mesh) receptionist() *receptionist {
 	id := m.identity.Load()
 	return &receptionist{
-		self: id.process, clusterID: m.settings.ClusterID, cluster: id.cluster, endpoint: m.endpoint,
+		self: id.process, clusterID: m.settings.ClusterID, cluster: id.cluster, endpoint: m.Endpoint(),
 		removed: m.settings.Removed, stopping: m.stopping.Load(),
 	}
 }
@@ -103,17 +104,13 @@ func (m *Mesh) connect(ctx context.Context, host string, port uint16, expected P
 	ch, cert, err := m.secureDialled(conn, host)
 	if err != nil {
 		conn.Close()
-		return nil, failed(PhaseAuthentication, err)
+		return nil, failed(setupPhase(err), err)
 	}
 	frames := newFrameReader(ch, readBuffer[class])
 	remote, err := m.introduce(ch, frames, cert, expected, endpoint, class, number)
 	if err != nil {
 		conn.Close()
-		var refused *SetupError
-		if errors.As(err, &refused) {
-			return nil, failed(PhaseAuthentication, err)
-		}
-		return nil, failed(PhaseSetup, err)
+		return nil, failed(setupPhase(err), err)
 	}
 	if err := primitives.Canceled(ctx); err != nil {
 		conn.Close()
@@ -125,6 +122,20 @@ func (m *Mesh) connect(ctx context.Context, host string, port uint16, expected P
 	c.expires = m.expiry(cert)
 	m.metrics.established(class)
 	return c, nil
+}
+
+// setupPhase tells an identity that does not fit from an exchange that did not
+// end. Under TLS 1.3 a refused client hears of it with its first read.
+func setupPhase(err error) Phase {
+	var (
+		refused *SetupError
+		alert   tls.AlertError
+		invalid *tls.CertificateVerificationError
+	)
+	if errors.As(err, &refused) || errors.As(err, &alert) || errors.As(err, &invalid) {
+		return PhaseAuthentication
+	}
+	return PhaseSetup
 }
 
 // introduce is the dialler's half of the setup exchange.

@@ -97,6 +97,11 @@ func ReadAuthority(p Pair) (*Authority, error) {
 	}, nil
 }
 
+// PEM returns the certificate of the authority.
+func (a *Authority) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
+}
+
 // Node is what a node certificate says.
 type Node struct {
 	ID    string
