@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"plexus/primitives/planted"
 	"plexus/sim/campaign"
+	"plexus/sim/scenario"
 )
 
 type mutantCommands struct {
@@ -22,6 +25,7 @@ type mutantCommands struct {
 
 type mutantsCommand struct {
 	many
+	Defect string        `default:"*" help:"Which defects, a shell pattern."`
 	Seeds  int           `default:"2000" help:"How many seeds of each scenario to try for a defect."`
 	Budget time.Duration `default:"25s" help:"Real time to spend on shrinking one failure."`
 	Out    string        `default:"plexus-sim-mutants" type:"path" help:"Where replay files go."`
@@ -48,10 +52,18 @@ func (m *mutantsCommand) Run(c *console) error {
 		return err
 	}
 	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "defect\tfound by\tseed\tplan shrunk\tin\treplayed in a fresh process\twhat was seen")
+	fmt.Fprintln(table, "defect\tfound by\tseed\tseeds tried\tplan shrunk\tin\treplayed in a fresh process\twhat was seen")
 	missed := 0
+	var tried []int
 	for _, defect := range planted.Defects() {
-		found, err := m.hunt(string(defect), list, worker)
+		chosen, err := path.Match(m.Defect, string(defect))
+		if err != nil {
+			return fmt.Errorf("%w: %q: %w", errUsage, m.Defect, err)
+		}
+		if !chosen {
+			continue
+		}
+		found, err := m.hunt(string(defect), scenario.Suited(list, string(defect)), worker)
 		if err != nil {
 			return err
 		}
@@ -68,11 +80,15 @@ func (m *mutantsCommand) Run(c *console) error {
 		if found.again != sameDigest {
 			missed++
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d to %d\t%v\t%s\t%.90s\n", defect, found.found, found.seed, found.from, found.to,
-			found.took.Round(100*time.Millisecond), found.again, found.what)
+		tried = append(tried, found.tried)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d to %d\t%v\t%s\t%.90s\n", defect, found.found, found.seed, found.tried,
+			found.from, found.to, found.took.Round(100*time.Millisecond), found.again, found.what)
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	if slices.Sort(tried); len(tried) > 0 {
+		c.printf("%d found, %d missed; seeds until found: median %d, most %d\n", len(tried), missed, tried[len(tried)/2], tried[len(tried)-1])
 	}
 	if missed > 0 {
 		return status(exitViolated)

@@ -56,6 +56,7 @@ type pipeline struct {
 	began    time.Duration // of producing
 	produced uint64
 	payload  []byte
+	observe  func(brokers.Event) // of the bus; nil for nobody
 }
 
 const (
@@ -91,6 +92,9 @@ func (p *pipeline) watch() {
 	bus.Observe(func(e brokers.Event) {
 		source(e)
 		sinks(e)
+		if p.observe != nil {
+			p.observe(e)
+		}
 	})
 	cache.Observe(d.Sinks(cache, oracle.Sink{Channel: "prices", Leaf: uint8(workload.LeafChannel), Documents: oracle.JSONArray}))
 	partner.Observe(d.Sinks(partner, oracle.Sink{Channel: http.Requests, Leaf: uint8(workload.LeafNotified)}))

@@ -26,6 +26,7 @@ type rig struct {
 	cluster    *cluster.Cluster
 	node       *cluster.Node // the first one
 	members    *members      // what holds for several nodes; nil for one
+	sound      bool          // the external systems never misbehave
 	client     *sim.Host
 	variant    workload.Variant
 	deliveries *oracle.Deliveries
@@ -106,16 +107,23 @@ func (x *rig) start() bool {
 		r.Name(h.Name())
 	}
 	r.Peer(x.client)
-	bus, cache, partner := x.systems.Bus, x.systems.Cache, x.systems.Partner
-	r.Inject(fault.Broker("nats", append(bus.Verbs(), cluster.Outages("nats/outage", bus.Host()))))
-	r.Inject(fault.Broker("redis", append(cache.Verbs(), cluster.Outages("redis/outage", cache.Host()))))
-	r.Inject(fault.Broker("http", append(partner.Verbs(), cluster.Outages("http/outage", partner.Host()))))
+	if !x.sound {
+		x.misbehave()
+	}
 	r.Hold(oracle.Oracle{Name: "node-ready", Quiet: x.ready})
 	if x.members != nil {
 		x.members.hold()
 	}
 	statements()
 	return true
+}
+
+// misbehave lets the external systems do what such systems do.
+func (x *rig) misbehave() {
+	bus, cache, partner := x.systems.Bus, x.systems.Cache, x.systems.Partner
+	x.run.Inject(fault.Broker("nats", append(bus.Verbs(), cluster.Outages("nats/outage", bus.Host()))))
+	x.run.Inject(fault.Broker("redis", append(cache.Verbs(), cluster.Outages("redis/outage", cache.Host()))))
+	x.run.Inject(fault.Broker("http", append(partner.Verbs(), cluster.Outages("http/outage", partner.Host()))))
 }
 
 // statements returns the clients that run statements beside the pipeline: the
