@@ -2,90 +2,104 @@ package control
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"plexus/engine/catalog"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
 )
 
-// event is what another task tells the core: one of its fields is set.
+// event is what another task tells the core.
 type event struct {
-	proposal  *proposal
-	responses []*pb.Message // of a finished append or apply
-	applied   []applied     // with the responses of an apply
-	term      uint64        // of the last applied entry, with the responses of an apply
-	failed    error         // the log cannot be written any more
+	proposal *proposal
+	inspect  *inspection
+	failed   error // the log cannot be written any more
 
-	message     *pb.Message // of another member
-	unreachable uint64      // a member that a message did not reach
+	// Of a finished append, or of an apply with what it did.
+	responses []*pb.Message
+	applied   []applied
+	changes   []confChange
+	term      uint64 // of the last applied entry
+
+	// From other members.
+	message     *pb.Message
+	staged      *staged    // with a message that offers a fetched snapshot
+	unreachable uint64     // a member that a message did not reach
+	fetched     uint64     // a member that fetched a section
+	refused     uint64     // a member that could not use its snapshot
+	gone        SnapshotID // a generation that was removed
 }
 
-// applied is the result of one command.
-type applied struct {
-	incarnation, sequence uint64
-	result                catalog.Result
+// inspection runs f in the core task.
+type inspection struct {
+	f    func(*core)
+	done *primitives.Event
 }
 
-// core owns the raft machine and the pending proposals.
+// core owns the raft machine and everything that waits for it.
 type core struct {
-	group   *Group
-	node    *raft.RawNode
-	pending map[uint64]*proposal
-	failed  error
-	// Reads wait until this leader applied an entry of its own term: before that,
-	// its commit index may be older than what another process was answered. In a
-	// group of one raft does not wait by itself.
-	reads   []*proposal
+	group  *Group
+	node   *raft.RawNode
+	self   uint64
+	ticks  uint64
+	failed error
+
+	proposals
 	applied uint64 // term of the last applied entry
+	// restored is the index of the last snapshot that raft took over: its
+	// configuration counts, whatever older entries still say.
+	restored  uint64
+	staged    map[SnapshotID]*staged
+	transfers map[uint64]*transfer // by receiving member
 
 	// What the storage tasks have no room for yet.
 	appends []appendWork
-	applies []*pb.Message
+	applies []applyWork
 	// What goes to other members at the end of the turn.
 	outgoing []*pb.Message
 }
 
 func newCore(g *Group) (*core, error) {
 	logger := &raftLogger{log: g.world.Log()}
-	node, err := raft.NewRawNode(g.settings.raft(g.identity.RaftID, g.storage, g.state.Load().Applied, logger))
+	self := g.me().RaftID
+	node, err := raft.NewRawNode(g.settings.raft(self, g.storage, g.state.Load().Applied, logger))
 	if err != nil {
 		return nil, fmt.Errorf("start consensus: %w", err)
 	}
-	return &core{group: g, node: node, pending: map[uint64]*proposal{}}, nil
+	return &core{
+		group: g, node: node, self: self, proposals: newProposals(),
+		staged: map[SnapshotID]*staged{}, transfers: map[uint64]*transfer{},
+	}, nil
 }
 
 // run is the core task. It waits for one input, takes all others that are ready,
-// and hands the work they cause to the storage tasks.
+// and hands on the work they cause: to the storage tasks and to other members.
 func (c *core) run(ctx context.Context) error {
 	g := c.group
 	defer g.ended.Set()
 	// Nobody else can be elected in a group of one.
-	if len(g.voters) == 1 && g.voters[0] == g.identity.RaftID {
+	if conf := confOf(g.state.Load()); len(conf.Voters) == 1 && conf.Voters[0] == c.self {
 		if err := c.node.Campaign(); err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}
 	}
 	ticker := primitives.NewTicker(g.world, tickEvery)
 	defer ticker.Stop()
+	var input event
 	for {
 		c.ready()
-		var input event
-		cases := []primitives.Case{g.inbox.OnRecv(&input), ticker.OnTick(), {}, {}}
+		cases := [4]primitives.Case{g.inbox.OnRecv(&input), ticker.OnTick(), {}, {}}
 		if len(c.appends) > 0 {
 			cases[2] = g.appends.OnSend(c.appends[0])
 		}
 		if len(c.applies) > 0 {
 			cases[3] = g.applies.OnSend(c.applies[0])
 		}
-		fired, err := primitives.Select(ctx, g.world, cases...)
+		fired, err := primitives.Select(ctx, g.world, cases[:]...)
 		if err != nil {
-			c.abandon(ErrStopped)
+			c.abandonAll(ErrStopped)
 			return err
 		}
 		switch fired {
@@ -94,46 +108,91 @@ func (c *core) run(ctx context.Context) error {
 			for more, ok := g.inbox.TryRecv(); ok; more, ok = g.inbox.TryRecv() {
 				c.step(more)
 			}
+			input = event{}
 		case 1:
-			c.node.Tick()
+			c.tick()
 		case 2:
+			c.appends[0] = appendWork{}
 			c.appends = c.appends[1:]
 		case 3:
+			c.applies[0] = applyWork{}
 			c.applies = c.applies[1:]
 		}
 	}
 }
 
+func (c *core) tick() {
+	if c.failed != nil {
+		return
+	}
+	c.node.Tick()
+	c.ticks++
+	if len(c.transfers) > 0 {
+		c.watchTransfers()
+	}
+	if c.ticks%readAgainTicks == 0 {
+		c.readAgain()
+	}
+}
+
 func (c *core) step(e event) {
 	switch {
+	case e.inspect != nil:
+		e.inspect.f(c)
+		e.inspect.done.Set()
 	case e.proposal != nil:
 		c.propose(e.proposal)
 	case e.failed != nil:
-		c.failed = e.failed
-		c.abandon(ErrStorageFailed)
-		c.group.ended.Set()
-	}
-	if e.message != nil {
+		c.fail(e.failed)
+	case c.failed != nil:
+		// The log says nothing any more, so this node says nothing to others.
+		e.staged.decide(false)
+	case e.staged != nil:
+		c.offer(e)
+	case e.message != nil:
 		c.receive(e.message)
-	}
-	if e.unreachable != 0 {
+	case e.unreachable != 0:
 		c.node.ReportUnreachable(e.unreachable)
+		c.unreached(e.unreachable)
+	case e.fetched != 0:
+		c.progress(e.fetched)
+	case e.refused != 0:
+		c.endTransfer(e.refused, "the receiver gave it up")
+	case e.gone != SnapshotID{}:
+		c.lostGeneration(e.gone)
+	default:
+		c.finished(e)
+	}
+}
+
+// finished takes what a storage task has done. A configuration is in force before
+// the command that made it is answered, and both before raft hears that the entries
+// are applied.
+func (c *core) finished(e event) {
+	for _, change := range e.changes {
+		c.reconfigure(change)
 	}
 	c.applied = max(c.applied, e.term)
-	for _, a := range e.applied {
-		p := c.pending[a.sequence]
-		if p == nil || a.incarnation != c.group.identity.Counter {
-			continue
-		}
-		delete(c.pending, a.sequence)
-		p.finish(a.result, nil)
-	}
+	c.answer(e.applied)
 	for _, m := range e.responses {
-		if m.GetTo() != c.group.identity.RaftID {
-			c.outgoing = append(c.outgoing, m)
-			continue
+		if m.GetTo() == c.self {
+			c.receive(m)
+		} else {
+			c.send(m)
 		}
-		c.receive(m)
+	}
+}
+
+func (c *core) reconfigure(change confChange) {
+	if change.index <= c.restored {
+		return
+	}
+	conf := c.node.ApplyConfChange(change.change)
+	invariant.Thatf(sameConf(conf, change.want), "the node records of index %d are %v, the raft configuration is %v", change.index, change.want, conf)
+	for _, one := range change.change.GetChanges() {
+		if one.GetType() == pb.ConfChangeRemoveNode && one.GetNodeId() == c.self {
+			c.group.fail(errDropped())
+		}
 	}
 }
 
@@ -144,58 +203,35 @@ func (c *core) receive(m *pb.Message) {
 	}
 }
 
-func (c *core) propose(p *proposal) {
-	if c.failed != nil {
-		p.finish(catalog.Result{}, ErrStorageFailed)
-		return
-	}
-	if p.read {
-		c.reads = append(c.reads, p)
-		return
-	}
-	switch err := c.node.Propose(p.data); {
-	case err == nil:
-		c.pending[p.sequence] = p
-	case errors.Is(err, raft.ErrProposalDropped) && c.node.BasicStatus().Lead == raft.None:
-		p.finish(catalog.Result{}, c.group.notLeader())
-	case errors.Is(err, raft.ErrProposalDropped):
-		p.finish(catalog.Result{}, ErrBusy)
-	default:
-		p.finish(catalog.Result{}, fmt.Errorf("propose: %w", err))
-	}
+// offer steps a snapshot whose sections are all here, and tells whether raft takes
+// it over.
+func (c *core) offer(e event) {
+	c.ready()
+	c.staged[e.staged.id] = e.staged
+	c.receive(e.message)
+	// What raft accepts leaves at once, and takes the staged sections along.
+	c.ready()
+	_, left := c.staged[e.staged.id]
+	delete(c.staged, e.staged.id)
+	e.staged.decide(!left)
 }
 
-// read asks for the index of the waiting reads once that is safe.
-func (c *core) read() {
-	status := c.node.BasicStatus()
-	for _, p := range c.reads {
-		switch {
-		case status.Lead == raft.None:
-			p.finish(catalog.Result{}, c.group.notLeader())
-		case c.applied != status.HardState.GetTerm():
-			return
-		default:
-			c.pending[p.sequence] = p
-			c.node.ReadIndex(binary.BigEndian.AppendUint64(nil, p.sequence))
-		}
-		c.reads = c.reads[1:]
-	}
-}
-
-// abandon ends the wait of every pending proposal: each may be in the log.
-func (c *core) abandon(cause error) {
-	for _, p := range c.reads {
-		p.finish(catalog.Result{}, cause)
-	}
-	c.reads = nil
-	for _, sequence := range primitives.SortedKeys(c.pending) {
-		c.pending[sequence].finish(catalog.Result{}, fmt.Errorf("%w: %w", ErrOutcomeUnknown, cause))
-		delete(c.pending, sequence)
-	}
+// fail ends this member's part: what is not in its log must not be promised.
+func (c *core) fail(err error) {
+	c.failed = err
+	c.appends, c.applies, c.outgoing = nil, nil, nil
+	c.abandonAll(ErrStorageFailed)
+	c.group.fail(err)
+	c.show()
 }
 
 // ready hands out what the raft machine wants done.
 func (c *core) ready() {
+	if c.failed != nil {
+		return
+	}
+	c.tenure()
+	c.proposeChange()
 	c.read()
 	for c.node.HasReady() {
 		rd := c.node.Ready()
@@ -205,27 +241,43 @@ func (c *core) ready() {
 		for _, m := range rd.Messages {
 			switch m.GetTo() {
 			case raft.LocalAppendThread:
-				c.appends = append(c.appends, appendWork{message: m})
+				c.store(m)
 			case raft.LocalApplyThread:
-				c.applies = append(c.applies, m)
+				c.applies = append(c.applies, applyWork{message: m})
 			default:
-				c.outgoing = append(c.outgoing, m)
+				c.send(m)
 			}
 		}
 	}
-	if len(c.outgoing) > 0 {
-		invariant.That(c.group.settings.Peers != nil, "a group of one has nobody to send to")
-		c.group.settings.Peers.Send(c.outgoing)
-		c.outgoing = nil
-	}
+	c.tenure()
+	c.flush()
 	c.show()
 }
 
-func (c *core) answerRead(read raft.ReadState) {
-	sequence := binary.BigEndian.Uint64(read.RequestCtx)
-	if p := c.pending[sequence]; p != nil {
-		delete(c.pending, sequence)
-		p.finish(catalog.Result{Index: read.Index}, nil)
+// store hands an append over. A snapshot in it takes its staged sections along.
+func (c *core) store(m *pb.Message) {
+	work := appendWork{message: m}
+	if s := m.GetSnapshot(); s != nil {
+		id := SnapshotID{s.GetMetadata().GetIndex(), s.GetMetadata().GetTerm()}
+		work.staged = c.staged[id]
+		invariant.Thatf(work.staged != nil, "raft installs the snapshot at %d, whose sections were not fetched", id.Index)
+		delete(c.staged, id)
+		c.restored = id.Index
+	}
+	c.appends = append(c.appends, work)
+}
+
+func (c *core) send(m *pb.Message) {
+	if m.GetType() == pb.MsgSnap {
+		c.beginTransfer(m)
+	}
+	c.outgoing = append(c.outgoing, m)
+}
+
+func (c *core) flush() {
+	if len(c.outgoing) > 0 {
+		c.group.settings.Peers.Send(c.outgoing)
+		c.outgoing = nil
 	}
 }
 
@@ -234,12 +286,16 @@ func (c *core) show() {
 	basic := c.node.BasicStatus()
 	last, err := c.group.storage.LastIndex()
 	invariant.That(err == nil, "memory storage cannot fail")
-	first, err := c.group.storage.FirstIndex()
-	invariant.That(err == nil, "memory storage cannot fail")
 	next := Status{
 		Leader: basic.Lead, Term: basic.HardState.GetTerm(), Role: basic.RaftState.String(),
-		Commit: basic.HardState.GetCommit(), LastIndex: last, Snapshot: first - 1, Failed: c.failed,
+		Commit: basic.HardState.GetCommit(), LastIndex: last, Failed: c.failed,
 		Leads: basic.RaftState == raft.StateLeader && c.applied == basic.HardState.GetTerm(),
+	}
+	if newest := c.group.generation.Load(); newest != nil {
+		next.Snapshot = newest.id.Index
+	}
+	if c.failed != nil {
+		next.Leader, next.Leads, next.Role = raft.None, false, "failed"
 	}
 	if *c.group.status.Load() == next {
 		return

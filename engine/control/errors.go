@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 var (
@@ -23,6 +24,19 @@ var (
 	ErrStopped = errors.New("control plane stopped")
 )
 
+// LogFullError is ErrBusy with the numbers of a log that was not reclaimed in time.
+type LogFullError struct {
+	Retained, Cap uint64 // bytes
+	Waited        time.Duration
+}
+
+func (e *LogFullError) Error() string {
+	return fmt.Sprintf("the control plane is busy: its log holds %d bytes of at most %d, and nothing was reclaimed for %v; retry", e.Retained, e.Cap, e.Waited)
+}
+
+// Is reports that the error is ErrBusy.
+func (e *LogFullError) Is(target error) bool { return target == ErrBusy }
+
 // NotLeaderError is ErrNotLeader with the leader this node knows of.
 type NotLeaderError struct {
 	Leader       uint64 // raft id; 0 while none is known
@@ -42,6 +56,15 @@ func (e *NotLeaderError) Error() string {
 
 // Is reports that the error is ErrNotLeader.
 func (e *NotLeaderError) Is(target error) bool { return target == ErrNotLeader }
+
+// StartError says why a node without stored state does not start.
+type StartError struct {
+	Text string
+	// Contradiction says that the settings exclude each other.
+	Contradiction bool
+}
+
+func (e *StartError) Error() string { return e.Text }
 
 // DamageError names a file whose content is not what was written.
 type DamageError struct {

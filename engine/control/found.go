@@ -16,43 +16,31 @@ var firstSnapshot = SnapshotID{Index: 1, Term: 1}
 
 // found makes a one-node cluster. Its last step rewrites the identity without the
 // founding mark; a crash before that starts over under the same cluster UUID.
-func (g *Group) found(ctx context.Context, id *controlpb.Identity) (*controlpb.Identity, error) {
-	if id == nil {
-		occupied, err := g.dir.has("consensus")
-		if err != nil {
-			return nil, err
-		}
-		if occupied {
-			return nil, &ForeignError{Dir: g.dir.path, What: "it holds a consensus log, but the identity file is missing"}
-		}
+func (g *Group) found(ctx context.Context, id *controlpb.Identity) error {
+	if !id.GetFounding() {
 		cluster := primitives.NewUUIDv4(g.world.Entropy())
-		id = &controlpb.Identity{
-			Format: format, ClusterId: g.settings.ClusterID, Cluster: cluster[:],
-			NodeId: g.settings.NodeID, RaftId: 1, Founding: true,
-		}
+		id.Cluster, id.RaftId, id.Founding = cluster[:], 1, true
 		if err := g.dir.store(id); err != nil {
-			return nil, err
+			return err
 		}
-	}
-	if err := g.dir.check(id, &g.settings); err != nil {
-		return nil, err
-	}
-	if err := g.writeFirst(ctx, id); err != nil {
-		return nil, fmt.Errorf("found the cluster: %w", err)
-	}
-	id.Founding = false
-	return id, g.dir.store(id)
-}
-
-// writeFirst stores the first snapshot and an empty log behind it.
-func (g *Group) writeFirst(ctx context.Context, id *controlpb.Identity) error {
-	files := g.dir.files
-	if err := files.RemoveAll(g.dir.sub("consensus")); err != nil {
-		return err
 	}
 	owner := walIdentity{Cluster: primitives.UUID(id.GetCluster()), RaftID: id.GetRaftId()}
-	state, err := g.firstState(ctx, owner)
+	state, err := g.firstState(ctx, id, owner)
+	if err == nil {
+		err = g.writeFirst(owner, firstSnapshot, state)
+	}
 	if err != nil {
+		return fmt.Errorf("found the cluster: %w", err)
+	}
+	id.Founding = false
+	g.founded = true
+	return g.dir.store(id)
+}
+
+// writeFirst stores the first snapshot of a member and an empty log behind it.
+func (g *Group) writeFirst(owner walIdentity, id SnapshotID, state *catalog.State) error {
+	files := g.dir.files
+	if err := files.RemoveAll(g.dir.sub("consensus")); err != nil {
 		return err
 	}
 	for _, dir := range []string{snapshotDir, logDir} {
@@ -60,14 +48,14 @@ func (g *Group) writeFirst(ctx context.Context, id *controlpb.Identity) error {
 			return err
 		}
 	}
-	if err := writeSnapshot(files, g.dir.sub(snapshotDir), owner, firstSnapshot, []uint64{owner.RaftID}, state); err != nil {
+	if _, err := writeSnapshot(files, g.dir.sub(snapshotDir), owner, id, state); err != nil {
 		return err
 	}
-	log, err := createWAL(files, g.dir.sub(logDir), owner, firstSnapshot.Index)
+	log, err := createWAL(files, g.dir.sub(logDir), owner, id.Index)
 	if err != nil {
 		return err
 	}
-	log.append(nil, hardState(firstSnapshot.Term, 0, firstSnapshot.Index))
+	log.append(nil, hardState(id.Term, 0, id.Index))
 	if err := errors.Join(log.sync(), log.close()); err != nil {
 		return err
 	}
@@ -79,13 +67,18 @@ func (g *Group) writeFirst(ctx context.Context, id *controlpb.Identity) error {
 	return nil
 }
 
-func (g *Group) firstState(ctx context.Context, owner walIdentity) (*catalog.State, error) {
-	var steps []*catalogpb.Step
+// firstState is that of a cluster with this node as its only voter.
+func (g *Group) firstState(ctx context.Context, id *controlpb.Identity, owner walIdentity) (*catalog.State, error) {
+	claim := Claim{Node: id.GetNodeId(), RaftID: owner.RaftID, Counter: id.GetCounter(), Token: g.token, Endpoints: g.settings.Endpoints}
+	record := claim.record()
+	record.Role = catalogpb.Node_VOTER
+	steps := []*catalogpb.Step{addNode(record)}
 	if g.settings.Found != nil {
-		var err error
-		if steps, err = g.settings.Found(ctx); err != nil {
+		more, err := g.settings.Found(ctx)
+		if err != nil {
 			return nil, err
 		}
+		steps = append(steps, more...)
 	}
 	command := &catalogpb.Command{At: g.world.Clock().Wall().UnixNano(), Steps: steps}
 	state, result, _ := catalog.New(owner.Cluster).Apply(firstSnapshot.Index, command)

@@ -10,7 +10,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"plexus/engine/catalog"
-	"plexus/engine/catalog/catalogpb"
+	"plexus/engine/control/controlpb"
 	"plexus/primitives"
 )
 
@@ -18,29 +18,45 @@ import (
 type Group struct {
 	world    primitives.World
 	settings Settings
-	identity Identity
 	dir      *directory
+	stored   *controlpb.Identity // what the identity file holds
+	token    [tokenBytes]byte
+	identity atomic.Pointer[Identity]
 	founded  bool
 
-	storage *raft.MemoryStorage
+	storage *memory
 	wal     *wal
-	voters  []uint64
-	start   SnapshotID // the snapshot recovery began from
+	start   SnapshotID // recovery began from it
 
-	state    atomic.Pointer[catalog.State]
-	status   atomic.Pointer[Status]
-	sequence atomic.Uint64
+	state      atomic.Pointer[catalog.State]
+	status     atomic.Pointer[Status]
+	endpoints  atomic.Pointer[Endpoints]
+	refusal    atomic.Pointer[ClaimError]
+	generation atomic.Pointer[generation]   // the newest snapshot
+	wanted     atomic.Pointer[snapshotWork] // the next one to write
+	pinned     atomic.Pointer[[]SnapshotID]
+	retained   atomic.Uint64 // bytes of log
+	sequence   atomic.Uint64
+	ending     atomic.Pointer[ending]
 
-	inbox     *primitives.Queue[event]
-	appends   *primitives.Queue[appendWork]
-	applies   *primitives.Queue[*pb.Message]
-	snapshots *primitives.Queue[snapshotWork]
+	inbox   *primitives.Queue[event]
+	appends *primitives.Queue[appendWork]
+	applies *primitives.Queue[applyWork]
+	offers  *primitives.Queue[*pb.Message] // of snapshots
+
+	snapshots *primitives.Notice // there is one to write or to remove
+	learners  *primitives.Notice // there may be one to promote
+	moved     *primitives.Notice // the endpoints changed
+	joined    *primitives.Event  // this node has a raft id and a log
 	stopped   *primitives.Event
 	ended     *primitives.Event
 
 	tasks     *primitives.Group
 	followers followers
 }
+
+// ending is why the group can do nothing more.
+type ending struct{ err error }
 
 // Status is what the group shows of itself.
 type Status struct {
@@ -57,8 +73,8 @@ type Status struct {
 	Failed error
 }
 
-// Open locks the data directory and recovers the group from it, or founds a new
-// cluster in an empty one. Nothing runs before Start.
+// Open locks the data directory and recovers the member from it, founds a new
+// cluster in an empty one, or prepares to join one. Nothing runs before Start.
 func Open(ctx context.Context, w primitives.World, s Settings) (*Group, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -67,19 +83,25 @@ func Open(ctx context.Context, w primitives.World, s Settings) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{world: w, settings: s, dir: dir, storage: raft.NewMemoryStorage()}
+	g := &Group{
+		world: w, settings: s, dir: dir, storage: newMemory(),
+		inbox:     primitives.NewQueue[event](w, inboxCapacity),
+		appends:   primitives.NewQueue[appendWork](w, storageCapacity),
+		applies:   primitives.NewQueue[applyWork](w, storageCapacity),
+		offers:    primitives.NewQueue[*pb.Message](w, offersCapacity),
+		snapshots: primitives.NewNotice(w), learners: primitives.NewNotice(w), moved: primitives.NewNotice(w),
+		joined: primitives.NewEvent(w), stopped: primitives.NewEvent(w), ended: primitives.NewEvent(w),
+		followers: followers{world: w},
+	}
+	g.endpoints.Store(&s.Endpoints)
+	g.status.Store(&Status{})
+	g.state.Store(catalog.New(primitives.UUID{}))
 	if err := g.open(ctx); err != nil {
 		if g.wal != nil {
 			err = errors.Join(err, g.wal.close())
 		}
 		return nil, errors.Join(err, dir.lock.Unlock())
 	}
-	g.inbox = primitives.NewQueue[event](w, inboxCapacity)
-	g.appends = primitives.NewQueue[appendWork](w, storageCapacity)
-	g.applies = primitives.NewQueue[*pb.Message](w, storageCapacity)
-	g.snapshots = primitives.NewQueue[snapshotWork](w, 1)
-	g.stopped, g.ended = primitives.NewEvent(w), primitives.NewEvent(w)
-	g.followers.world = w
 	return g, nil
 }
 
@@ -88,33 +110,58 @@ func (g *Group) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if id == nil || id.GetFounding() {
-		if id, err = g.found(ctx, id); err != nil {
+	if id != nil {
+		if err := g.dir.check(id, &g.settings); err != nil {
 			return err
 		}
-		g.founded = true
 	}
-	if err := g.dir.check(id, &g.settings); err != nil {
+	action, err := decideStart(id, g.settings.Join, g.settings.Bootstrap)
+	if err != nil {
 		return err
 	}
+	if id == nil {
+		if id, err = g.newIdentity(); err != nil {
+			return err
+		}
+	}
+	g.stored = id
 	id.Counter++
-	if err := g.dir.store(id); err != nil {
+	g.world.Entropy().Read(g.token[:])
+	switch action {
+	case startFound:
+		err = g.found(ctx, id)
+	case startJoin:
+		// The token is durable before anybody hears of it: a claim whose answer was
+		// lost is made again under it, by this process or the next.
+		if len(id.GetToken()) == tokenBytes {
+			g.token = [tokenBytes]byte(id.GetToken())
+		}
+		id.Token = g.token[:]
+		err = g.dir.store(id)
+	default:
+		err = g.dir.store(id)
+	}
+	if err != nil {
 		return err
 	}
-	g.identity = Identity{
-		ClusterID: id.GetClusterId(), Cluster: primitives.UUID(id.GetCluster()),
-		NodeID: id.GetNodeId(), RaftID: id.GetRaftId(), Counter: id.GetCounter(),
+	if action == startJoin {
+		g.identity.Store(identityOf(id))
+		return nil
 	}
-	return g.recover()
+	return g.takeOver(id)
 }
 
 // recover loads the newest snapshot and the log above it.
 func (g *Group) recover() error {
-	snap, err := loadSnapshot(g.dir.files, g.dir.sub(snapshotDir), g.identity.wal())
+	if err := g.dir.files.RemoveAll(g.dir.sub(stagingDir)); err != nil {
+		return fmt.Errorf("clear staging directory: %w", err)
+	}
+	owner := g.me().wal()
+	snap, err := loadSnapshot(g.dir.files, g.dir.sub(snapshotDir), owner)
 	if err != nil {
 		return err
 	}
-	log, err := recoverWAL(g.dir.files, g.dir.sub(logDir), g.identity.wal(), snap.id.Index)
+	log, err := recoverWAL(g.dir.files, g.dir.sub(logDir), owner, snap.id)
 	if err != nil {
 		return err
 	}
@@ -123,12 +170,16 @@ func (g *Group) recover() error {
 			"file", log.torn.File, "offset", log.torn.Offset, "bytes", log.torn.Discarded)
 	}
 	g.wal = log.wal
+	g.wal.segmentBytes = min(segmentBytesMax, int64(max(g.settings.LogCap/logCapSegments, 1)))
+	g.retained.Store(uint64(g.wal.retained()))
 	if err := checkRecovered(g.dir.sub(logDir), snap, log); err != nil {
 		return err
 	}
-	metadata := &pb.SnapshotMetadata{Index: &snap.id.Index, Term: &snap.id.Term, ConfState: &pb.ConfState{Voters: snap.voters}}
-	if err := g.storage.ApplySnapshot(&pb.Snapshot{Metadata: metadata}); err != nil {
-		return fmt.Errorf("recover snapshot: %w", err)
+	if len(snap.conf.Voters)+len(snap.conf.Learners) > 1 && g.settings.Peers == nil {
+		return &StartError{Text: "this node is a member of a cluster of several; it needs an interconnect"}
+	}
+	if err := g.storage.reset(&snap.generation); err != nil {
+		return err
 	}
 	if err := g.storage.SetHardState(log.hard); err != nil {
 		return fmt.Errorf("recover hard state: %w", err)
@@ -136,7 +187,10 @@ func (g *Group) recover() error {
 	if err := g.storage.Append(log.entries); err != nil {
 		return fmt.Errorf("recover log: %w", err)
 	}
-	g.voters, g.start = snap.voters, snap.id
+	g.start = snap.id
+	if snap.id.Index > 0 {
+		g.generation.Store(&snap.generation)
+	}
 	g.state.Store(snap.state)
 	g.status.Store(&Status{Snapshot: snap.id.Index})
 	return nil
@@ -149,15 +203,25 @@ func checkRecovered(dir string, snap *loadedSnapshot, log *recoveredLog) error {
 	}
 	// A snapshot is published before the commit index that it proves is written.
 	commit := max(log.hard.GetCommit(), snap.id.Index)
-	log.hard = hardState(max(log.hard.GetTerm(), snap.id.Term), log.hard.GetVote(), commit)
+	if snap.id.Term > log.hard.GetTerm() {
+		// Nobody was voted for in that term.
+		log.hard = hardState(snap.id.Term, raft.None, commit)
+	}
+	log.hard = hardState(log.hard.GetTerm(), log.hard.GetVote(), commit)
 	if commit > log.wal.last {
 		return &DamageError{File: dir, What: fmt.Sprintf("index %d is committed, but the log ends at %d", commit, log.wal.last)}
 	}
 	return nil
 }
 
-// Identity returns who this node is.
-func (g *Group) Identity() Identity { return g.identity }
+// Identity returns who this node is. A node that joins has no raft id and knows no
+// cluster UUID before it was admitted.
+func (g *Group) Identity() Identity { return *g.identity.Load() }
+
+func (g *Group) me() *Identity { return g.identity.Load() }
+
+// OnJoined is ready once the identity is complete.
+func (g *Group) OnJoined() primitives.Case { return g.joined.OnSet() }
 
 // Founded reports whether this start founded the cluster.
 func (g *Group) Founded() bool { return g.founded }
@@ -168,20 +232,70 @@ func (g *Group) State() *catalog.State { return g.state.Load() }
 // Status returns what the group shows of itself.
 func (g *Group) Status() Status { return *g.status.Load() }
 
-// Leads reports whether this node leads the group.
-func (g *Group) Leads() bool { return g.status.Load().Leader == g.identity.RaftID }
+// Leads reports whether this node leads the group. It may still have to apply what
+// earlier leaders committed; [Group.Tenure] says.
+func (g *Group) Leads() bool {
+	leader := g.status.Load().Leader
+	return leader != raft.None && leader == g.me().RaftID
+}
 
-// Start runs the group's tasks until Stop.
+// Leader returns the raft id of the leader this node knows of.
+func (g *Group) Leader() (raftID uint64, known bool) {
+	leader := g.status.Load().Leader
+	return leader, leader != raft.None
+}
+
+// Tenure returns the term, and whether this node leads in it and has applied
+// everything that earlier leaders committed. It changes with the status that a
+// [Follower] is told about.
+func (g *Group) Tenure() (term uint64, leads bool) {
+	s := g.status.Load()
+	return s.Term, s.Leads
+}
+
+func (g *Group) notLeader() error { return g.led(g.status.Load().Leader) }
+
+// led says who leads instead of this node.
+func (g *Group) led(leader uint64) error {
+	e := &NotLeaderError{Leader: leader}
+	if n, ok := g.State().NodeByRaft(leader); ok {
+		e.Node, e.Interconnect = n.ID, n.Interconnect
+	}
+	return e
+}
+
+// Start runs the group's tasks until Stop. A node that joins begins to ask for its
+// admission.
 func (g *Group) Start(ctx context.Context) error {
+	g.tasks = primitives.NewGroup(ctx, g.world)
+	if g.joined.IsSet() {
+		return g.run()
+	}
+	g.tasks.Go("join", func(ctx context.Context) error {
+		err := g.join(ctx)
+		if err != nil && ctx.Err() == nil {
+			g.fail(err)
+		}
+		return err
+	})
+	return nil
+}
+
+// run starts the tasks of a member.
+func (g *Group) run() error {
 	core, err := newCore(g)
 	if err != nil {
 		return err
 	}
-	g.tasks = primitives.NewGroup(ctx, g.world)
 	g.tasks.Go("raft core", core.run)
 	g.tasks.Go("raft append", (&appender{group: g}).run)
 	g.tasks.Go("raft apply", newApplier(g).run)
 	g.tasks.Go("raft snapshot", (&snapshotter{group: g}).run)
+	if g.settings.Peers != nil {
+		g.tasks.Go("raft fetch", (&fetcher{group: g}).run)
+	}
+	g.tasks.Go("membership claim", g.reclaim)
+	g.tasks.Go("membership promotion", g.promote)
 	g.tasks.Go("execution expiry", g.expire)
 	return nil
 }
@@ -196,100 +310,42 @@ func (g *Group) Stop(ctx context.Context) error {
 		}
 	}
 	g.stopped.Set()
-	return errors.Join(g.wal.close(), g.dir.lock.Unlock())
+	var err error
+	if g.wal != nil {
+		err = g.wal.close()
+	}
+	return errors.Join(err, g.dir.lock.Unlock())
 }
 
 // settle waits until the log is idle. A failed log never is: its appender ended.
 func (g *Group) settle(ctx context.Context) {
-	idle := primitives.NewEvent(g.world)
-	if g.Status().Failed != nil || g.appends.Send(ctx, appendWork{idle: idle}) != nil {
+	if !g.joined.IsSet() || g.Err() != nil {
 		return
 	}
-	if _, err := primitives.Select(ctx, g.world, idle.OnSet(), g.tasks.OnDone()); err != nil {
+	idle := primitives.NewEvent(g.world)
+	if g.appends.Send(ctx, appendWork{idle: idle}) != nil {
+		return
+	}
+	if _, err := primitives.Select(ctx, g.world, idle.OnSet(), g.ended.OnSet(), g.tasks.OnDone()); err != nil {
 		g.world.Log().Warn("the consensus log was not idle when it was closed", "error", err)
 	}
 }
 
+// fail ends this node's part in the group.
+func (g *Group) fail(err error) {
+	g.ending.CompareAndSwap(nil, &ending{err})
+	g.ended.Set()
+}
+
+// Err says why the group can do nothing more by itself; nil while it can.
+func (g *Group) Err() error {
+	if e := g.ending.Load(); e != nil {
+		return e.err
+	}
+	return nil
+}
+
 // OnEnd is ready when the group can do nothing more by itself: its log cannot be
-// written any more, or its tasks ended. Writes are still answered, with the
-// failure, until Stop.
+// written any more, this node was dropped or refused for ever, or its tasks ended.
+// Writes are still answered, with the failure, until Stop.
 func (g *Group) OnEnd() primitives.Case { return g.ended.OnSet() }
-
-// Propose commits a command and returns what it did once this node applied it.
-// When ctx is cancelled only the wait ends: the outcome is unknown.
-func (g *Group) Propose(ctx context.Context, c *catalogpb.Command) (catalog.Result, error) {
-	p := &proposal{done: primitives.NewEvent(g.world), sequence: g.sequence.Add(1)}
-	c.Incarnation, c.Sequence = g.identity.Counter, p.sequence
-	if c.GetAt() == 0 {
-		c.At = g.world.Clock().Wall().UnixNano()
-	}
-	data, err := catalog.Encode(c)
-	if err != nil {
-		return catalog.Result{}, err
-	}
-	if len(data) > catalog.CommandBytesMax {
-		return catalog.Result{}, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), catalog.CommandBytesMax)
-	}
-	p.data = data
-	if err := g.inbox.Send(ctx, event{proposal: p}); err != nil {
-		return catalog.Result{}, err
-	}
-	return p.wait(ctx, g)
-}
-
-// Admit blocks until this process has proved once that it applied everything
-// committed before the call: only then may it execute anything (CP-5).
-func (g *Group) Admit(ctx context.Context) error {
-	f := g.Follow()
-	defer g.Unfollow(f)
-	for {
-		index, err := g.ReadIndex(ctx)
-		if err == nil {
-			return g.WaitApplied(ctx, index)
-		}
-		if !errors.Is(err, ErrNotLeader) {
-			return err
-		}
-		retry := primitives.AtCase(g.world, g.world.Clock().Now().Add(admissionEvery))
-		if _, err := primitives.Select(ctx, g.world, f.OnChange(), retry); err != nil {
-			return err
-		}
-	}
-}
-
-// ReadIndex returns an index that every read after the call must have applied.
-func (g *Group) ReadIndex(ctx context.Context) (uint64, error) {
-	r := &proposal{done: primitives.NewEvent(g.world), sequence: g.sequence.Add(1), read: true}
-	if err := g.inbox.Send(ctx, event{proposal: r}); err != nil {
-		return 0, err
-	}
-	result, err := r.wait(ctx, g)
-	return result.Index, err
-}
-
-// proposal is a command or a read that waits for its outcome. The core fills it
-// in before it sets done.
-type proposal struct {
-	sequence uint64
-	data     []byte
-	read     bool
-
-	done   *primitives.Event
-	result catalog.Result
-	err    error
-}
-
-func (p *proposal) finish(result catalog.Result, err error) {
-	p.result, p.err = result, err
-	p.done.Set()
-}
-
-func (p *proposal) wait(ctx context.Context, g *Group) (catalog.Result, error) {
-	if _, err := primitives.Select(ctx, g.world, p.done.OnSet(), g.stopped.OnSet()); err != nil {
-		return catalog.Result{}, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
-	}
-	if !p.done.IsSet() {
-		return catalog.Result{}, fmt.Errorf("%w: %w", ErrOutcomeUnknown, ErrStopped)
-	}
-	return p.result, p.err
-}

@@ -13,6 +13,7 @@ const (
 	lockName     = "LOCK"
 	logDir       = "consensus/wal"
 	snapshotDir  = "consensus/snap"
+	stagingDir   = "consensus/staging" // snapshots of other members before they count
 )
 
 // Identity is who this node is.
@@ -24,6 +25,12 @@ type Identity struct {
 	// Counter is the number of this start: with the raft id it is the
 	// incarnation.
 	Counter uint64
+}
+
+func identityOf(id *controlpb.Identity) *Identity {
+	i := &Identity{ClusterID: id.GetClusterId(), NodeID: id.GetNodeId(), RaftID: id.GetRaftId(), Counter: id.GetCounter()}
+	copy(i.Cluster[:], id.GetCluster())
+	return i
 }
 
 func (i Identity) wal() walIdentity { return walIdentity{Cluster: i.Cluster, RaftID: i.RaftID} }
@@ -79,8 +86,9 @@ func (d *directory) identify() (*controlpb.Identity, error) {
 	if err := sealIdentity.decode(d.sub(identityName), b, id); err != nil {
 		return nil, err
 	}
-	if len(id.GetCluster()) != len(primitives.UUID{}) {
-		return nil, &DamageError{File: d.sub(identityName), What: "no cluster UUID"}
+	member, joiner := len(id.GetCluster()) == len(primitives.UUID{}), len(id.GetToken()) == tokenBytes
+	if member != (id.GetRaftId() != 0) || !member && !joiner {
+		return nil, &DamageError{File: d.sub(identityName), What: "neither a member nor a node that joins"}
 	}
 	return id, nil
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 
@@ -12,11 +13,15 @@ import (
 // are its broken invariants: the node ends with the message.
 type raftLogger struct{ log *slog.Logger }
 
-func (l *raftLogger) Debug(v ...any)            { l.log.Debug("raft: " + fmt.Sprint(v...)) }
-func (l *raftLogger) Debugf(f string, v ...any) { l.log.Debug("raft: " + fmt.Sprintf(f, v...)) }
-func (l *raftLogger) Info(v ...any)             { l.log.Debug("raft: " + fmt.Sprint(v...)) }
-func (l *raftLogger) Infof(f string, v ...any)  { l.log.Debug("raft: " + fmt.Sprintf(f, v...)) }
-func (l *raftLogger) Warning(v ...any)          { l.log.Warn("raft: " + fmt.Sprint(v...)) }
+func (l *raftLogger) Debug(v ...any) { l.debug(func() string { return fmt.Sprint(v...) }) }
+func (l *raftLogger) Debugf(f string, v ...any) {
+	l.debug(func() string { return fmt.Sprintf(f, v...) })
+}
+func (l *raftLogger) Info(v ...any) { l.debug(func() string { return fmt.Sprint(v...) }) }
+func (l *raftLogger) Infof(f string, v ...any) {
+	l.debug(func() string { return fmt.Sprintf(f, v...) })
+}
+func (l *raftLogger) Warning(v ...any) { l.log.Warn("raft: " + fmt.Sprint(v...)) }
 func (l *raftLogger) Warningf(f string, v ...any) {
 	l.log.Warn("raft: " + fmt.Sprintf(f, v...))
 }
@@ -26,3 +31,11 @@ func (l *raftLogger) Fatal(v ...any)            { invariant.That(false, "raft: "
 func (l *raftLogger) Fatalf(f string, v ...any) { invariant.Thatf(false, "raft: "+f, v...) }
 func (l *raftLogger) Panic(v ...any)            { invariant.That(false, "raft: "+fmt.Sprint(v...)) }
 func (l *raftLogger) Panicf(f string, v ...any) { invariant.Thatf(false, "raft: "+f, v...) }
+
+// debug builds the text only for a log that shows it: the library says several
+// things about every message.
+func (l *raftLogger) debug(text func() string) {
+	if l.log.Enabled(context.Background(), slog.LevelDebug) {
+		l.log.Debug("raft: " + text())
+	}
+}

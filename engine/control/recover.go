@@ -31,9 +31,9 @@ type tornTail struct {
 	Discarded int64
 }
 
-// recoverWAL reads the log. Entries at or below the index of the snapshot are
+// recoverWAL reads the log above a snapshot. Entries at or below its index are
 // checked but not kept.
-func recoverWAL(files primitives.Files, dir string, identity walIdentity, snapshot uint64) (*recoveredLog, error) {
+func recoverWAL(files primitives.Files, dir string, identity walIdentity, snapshot SnapshotID) (*recoveredLog, error) {
 	segments, err := listSegments(files, dir)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func recoverWAL(files primitives.Files, dir string, identity walIdentity, snapsh
 	}
 	r := &reader{
 		files: files, identity: identity, snapshot: snapshot,
-		log: recoveredLog{wal: &wal{files: files, dir: dir, identity: identity, last: snapshot, segmentBytes: segmentBytesMax}},
+		log: recoveredLog{wal: &wal{files: files, dir: dir, identity: identity, last: snapshot.Index, segmentBytes: segmentBytesMax}},
 	}
 	for i := range segments {
 		if err := r.segment(&segments[i], i == 0, i == len(segments)-1); err != nil {
@@ -84,7 +84,8 @@ func parseSegmentName(name string) (sequence, first uint64, ok bool) {
 type reader struct {
 	files    primitives.Files
 	identity walIdentity
-	snapshot uint64
+	snapshot SnapshotID
+	covered  uint64 // the term of the log's own entry at the snapshot's index; 0 for none
 	log      recoveredLog
 	crc      uint32
 	sequence uint64
@@ -284,11 +285,14 @@ func (r *reader) record(s *segment, rec record, offset int) error {
 		}
 		r.log.hard = hardState(binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:]), binary.LittleEndian.Uint64(p[16:]))
 	case recordSnapshotMark:
-		if len(p) != 16 {
+		if len(p) != markBytes {
 			return damaged("snapshot mark of a wrong size")
 		}
-		if index := binary.LittleEndian.Uint64(p); index > r.snapshot {
+		if index := binary.LittleEndian.Uint64(p); index > r.snapshot.Index {
 			return damaged(fmt.Sprintf("the snapshot at index %d is missing", index))
+		}
+		if binary.LittleEndian.Uint64(p[16:]) == markRestart {
+			r.restart()
 		}
 	case recordSegmentEnd:
 		r.ended = true
@@ -317,14 +321,37 @@ func (r *reader) entries(p []byte) error {
 		if index > r.log.wal.last+1 {
 			return fmt.Errorf("entries %d to %d are missing", r.log.wal.last+1, index-1)
 		}
-		r.log.wal.last = max(index, r.snapshot)
-		if index <= r.snapshot {
-			r.log.entries = r.log.entries[:0]
+		e := &pb.Entry{Index: &index, Term: &term, Type: &kind, Data: data}
+		if at := index - r.snapshot.Index - 1; planted.Active(planted.KeepConflicts) && index > r.snapshot.Index && at < uint64(len(r.log.entries)) {
+			r.log.entries[at] = e
 			continue
 		}
-		r.log.entries = append(r.log.entries[:index-r.snapshot-1], &pb.Entry{Index: &index, Term: &term, Type: &kind, Data: data})
+		r.log.wal.last = max(index, r.snapshot.Index)
+		if index <= r.snapshot.Index {
+			r.log.entries, r.covered = r.log.entries[:0], 0
+			if index == r.snapshot.Index {
+				r.covered = term
+			}
+			continue
+		}
+		r.log.entries = append(r.log.entries[:index-r.snapshot.Index-1], e)
 	}
 	return nil
+}
+
+// restart forgets what the log held: it goes on from a snapshot of another member.
+func (r *reader) restart() {
+	r.log.entries, r.covered, r.log.wal.last = r.log.entries[:0], 0, r.snapshot.Index
+}
+
+// contradicted forgets entries above the snapshot that another leader's log had
+// replaced. The node stopped after it published a snapshot of that leader and
+// before its log went on from it.
+func (r *reader) contradicted() {
+	if r.covered != 0 && r.covered != r.snapshot.Term {
+		suffixContradicted.Hit()
+		r.restart()
+	}
 }
 
 func hardState(term, vote, commit uint64) *pb.HardState {
@@ -350,6 +377,7 @@ func (r *reader) discardSegment(s *segment, data []byte) error {
 // synchronisation the system keeps the pages and never writes them. So the content
 // moves to a new file before anything is appended behind it.
 func (r *reader) finish() (*recoveredLog, error) {
+	r.contradicted()
 	w := r.log.wal
 	w.crc, w.hard = r.crc, r.log.hard
 	s := w.current()

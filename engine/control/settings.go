@@ -3,10 +3,12 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.etcd.io/raft/v3"
 
+	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 )
 
@@ -52,6 +54,9 @@ type Settings struct {
 	// Found returns the steps a new cluster begins with. It runs at the first
 	// start only, before anything of the cluster is durable.
 	Found func(context.Context) ([]*catalogpb.Step, error)
+	// Applied is told of every entry this process applies, before anybody can see the
+	// state it makes; entry is nil for a snapshot of another member. nil ignores it.
+	Applied func(term uint64, entry []byte, state *catalog.State)
 	// Synced takes how long each synchronisation of the log took; nil ignores it.
 	Synced func(time.Duration)
 }
@@ -73,6 +78,17 @@ func (s *Settings) Check() error {
 	}
 	if s.SnapshotEntries == 0 || s.SnapshotBytes == 0 {
 		return errors.New("raft-snapshot-entries and raft-snapshot-bytes must be greater than zero")
+	}
+	if s.LogCap <= s.RetainBytes {
+		return errors.New("raft-log-cap must be greater than raft-retain-bytes")
+	}
+	switch s.Bootstrap {
+	case BootstrapAuto, BootstrapAlways, BootstrapNever:
+	default:
+		return fmt.Errorf("bootstrap must be auto, always or never, not '%s'", s.Bootstrap)
+	}
+	if len(s.Join) > 0 && s.Peers == nil {
+		return errors.New("joining a cluster needs an interconnect")
 	}
 	return nil
 }

@@ -3,8 +3,11 @@ package control
 import (
 	"crypto/sha256"
 	"fmt"
+	"hash"
 	"strconv"
 	"strings"
+
+	pb "go.etcd.io/raft/v3/raftpb"
 
 	"plexus/engine/catalog"
 	"plexus/engine/control/controlpb"
@@ -35,40 +38,54 @@ func sectionName(i int) string { return fmt.Sprintf("section-%04d", i) }
 
 const manifestName = "manifest"
 
+// generation is a published snapshot as other members learn of it.
+type generation struct {
+	id       SnapshotID
+	conf     *pb.ConfState
+	sections int
+	manifest []byte // the manifest file
+}
+
 // writeSnapshot stores a state under dir and publishes it.
-func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID, voters []uint64, state *catalog.State) error {
+func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID, state *catalog.State) (*generation, error) {
 	path := dir + "/" + id.dir()
 	if err := files.MkdirAll(path); err != nil {
-		return fmt.Errorf("create snapshot directory: %w", err)
+		return nil, fmt.Errorf("create snapshot directory: %w", err)
 	}
-	m := &controlpb.Manifest{Format: format, Cluster: owner.Cluster[:], Index: id.Index, Term: id.Term, Voters: voters}
+	conf := confOf(state)
+	m := &controlpb.Manifest{
+		Format: format, Cluster: owner.Cluster[:], Index: id.Index, Term: id.Term, Voters: conf.Voters, Learners: conf.Learners,
+	}
 	whole := sha256.New()
 	for section, err := range state.Sections(sectionBytesMax) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := writeSynced(files, path+"/"+sectionName(len(m.Sections)), section); err != nil {
-			return err
+			return nil, err
 		}
 		whole.Write(section)
 		digest := sha256.Sum256(section)
 		m.Sections = append(m.Sections, &controlpb.Section{Length: uint64(len(section)), Sha256: digest[:]})
 	}
 	m.StateDigest = whole.Sum(nil)
-	if err := sealManifest.write(files, path, manifestName, m); err != nil {
-		return err
+	manifest, err := sealManifest.encode(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := replaceFile(files, path, manifestName, manifest); err != nil {
+		return nil, err
 	}
 	if err := files.SyncDir(dir); err != nil {
-		return fmt.Errorf("synchronise snapshot directory: %w", err)
+		return nil, fmt.Errorf("synchronise snapshot directory: %w", err)
 	}
-	return nil
+	return &generation{id: id, conf: conf, sections: len(m.Sections), manifest: manifest}, nil
 }
 
-// loadedSnapshot is the newest published snapshot.
+// loadedSnapshot is the newest published snapshot with its state.
 type loadedSnapshot struct {
-	id     SnapshotID
-	voters []uint64
-	state  *catalog.State
+	generation
+	state *catalog.State
 }
 
 // loadSnapshot removes what was never published and reads the newest snapshot. An
@@ -132,59 +149,126 @@ func removeSnapshots(files primitives.Files, dir string, ids []SnapshotID) error
 
 func readSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID) (*loadedSnapshot, error) {
 	path := dir + "/" + id.dir()
-	m, err := readManifest(files, path+"/"+manifestName)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case m.GetFormat() != format:
-		return nil, &ForeignError{Dir: path, What: fmt.Sprintf("snapshot format %d, this build reads %d", m.GetFormat(), format)}
-	case string(m.GetCluster()) != string(owner.Cluster[:]):
-		return nil, &ForeignError{Dir: path, What: "the snapshot belongs to another cluster"}
-	case m.GetIndex() != id.Index || m.GetTerm() != id.Term:
-		return nil, &DamageError{File: path, What: "the snapshot was renamed"}
-	}
-	state, err := readSections(files, path, m)
-	if err != nil {
-		return nil, err
-	}
-	if state.Applied != id.Index {
-		return nil, &DamageError{File: path, What: fmt.Sprintf("the snapshot holds the state at index %d", state.Applied)}
-	}
-	return &loadedSnapshot{id: id, voters: m.GetVoters(), state: state}, nil
-}
-
-func readManifest(files primitives.Files, name string) (*controlpb.Manifest, error) {
+	name := path + "/" + manifestName
 	b, err := readFile(files, name)
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot manifest: %w", err)
 	}
-	m := new(controlpb.Manifest)
-	return m, sealManifest.decode(name, b, m)
-}
-
-func readSections(files primitives.Files, path string, m *controlpb.Manifest) (*catalog.State, error) {
-	var loader catalog.Loader
-	whole := sha256.New()
-	for i, section := range m.GetSections() {
-		name := path + "/" + sectionName(i)
-		b, err := readFile(files, name)
+	m, err := decodeManifest(name, b, owner)
+	if err != nil {
+		return nil, err
+	}
+	if m.GetIndex() != id.Index || m.GetTerm() != id.Term {
+		return nil, &DamageError{File: path, What: "the snapshot was renamed"}
+	}
+	builder := newBuilder(path, m)
+	for i := range m.GetSections() {
+		file := path + "/" + sectionName(i)
+		section, err := readFile(files, file)
 		if missing(err) {
-			return nil, &DamageError{File: name, What: "the section is missing"}
+			return nil, &DamageError{File: file, What: "the section is missing"}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read snapshot section: %w", err)
 		}
-		if digest := sha256.Sum256(b); uint64(len(b)) != section.GetLength() || string(digest[:]) != string(section.GetSha256()) {
-			return nil, &DamageError{File: name, What: "the section does not match the manifest"}
-		}
-		whole.Write(b)
-		if err := loader.Add(b); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		if err := builder.add(section); err != nil {
+			return nil, err
 		}
 	}
-	if string(whole.Sum(nil)) != string(m.GetStateDigest()) {
-		return nil, &DamageError{File: path, What: "the state does not match the manifest"}
+	state, err := builder.state()
+	if err != nil {
+		return nil, err
 	}
-	return loader.State()
+	return &loadedSnapshot{generation: builder.generation(b), state: state}, nil
+}
+
+// decodeManifest reads a manifest of this cluster. name is for messages.
+func decodeManifest(name string, b []byte, owner walIdentity) (*controlpb.Manifest, error) {
+	m := new(controlpb.Manifest)
+	if err := sealManifest.decode(name, b, m); err != nil {
+		return nil, err
+	}
+	switch {
+	case m.GetFormat() != format:
+		return nil, &ForeignError{Dir: name, What: fmt.Sprintf("snapshot format %d, this build reads %d", m.GetFormat(), format)}
+	case string(m.GetCluster()) != string(owner.Cluster[:]):
+		return nil, &ForeignError{Dir: name, What: "the snapshot belongs to another cluster"}
+	case len(m.GetSections()) > sectionsMax:
+		return nil, &DamageError{File: name, What: fmt.Sprintf("%d sections, at most %d", len(m.GetSections()), sectionsMax)}
+	}
+	for i, s := range m.GetSections() {
+		if s.GetLength() > sectionBytesMax || len(s.GetSha256()) != sha256.Size {
+			return nil, &DamageError{File: name, What: fmt.Sprintf("section %d of %d bytes with a digest of %d", i, s.GetLength(), len(s.GetSha256()))}
+		}
+	}
+	return m, nil
+}
+
+// builder makes a state of the sections that a manifest lists, in their order, and
+// believes nothing that does not match it.
+type builder struct {
+	path     string // for messages
+	manifest *controlpb.Manifest
+	loader   catalog.Loader
+	whole    hash.Hash
+	next     int
+	// unverified is a planted defect.
+	unverified bool
+}
+
+func newBuilder(path string, m *controlpb.Manifest) *builder {
+	return &builder{path: path, manifest: m, whole: sha256.New()}
+}
+
+// add takes the next section.
+func (b *builder) add(section []byte) error {
+	name := b.path + "/" + sectionName(b.next)
+	want := b.manifest.GetSections()[b.next]
+	b.next++
+	if b.unverified {
+		// What is left of a damaged section is whatever decodes.
+		_ = b.loader.Add(section)
+		return nil
+	}
+	if digest := sha256.Sum256(section); uint64(len(section)) != want.GetLength() || string(digest[:]) != string(want.GetSha256()) {
+		return &DamageError{File: name, What: "the section does not match the manifest"}
+	}
+	b.whole.Write(section)
+	if err := b.loader.Add(section); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// state returns the state once every section was added.
+func (b *builder) state() (*catalog.State, error) {
+	state, err := b.loader.State()
+	if b.unverified {
+		return state, err
+	}
+	damaged := func(what string, args ...any) (*catalog.State, error) {
+		return nil, &DamageError{File: b.path, What: fmt.Sprintf(what, args...)}
+	}
+	switch {
+	case string(b.whole.Sum(nil)) != string(b.manifest.GetStateDigest()):
+		return damaged("the state does not match the manifest")
+	case err != nil:
+		return nil, err
+	case state.Applied != b.manifest.GetIndex():
+		return damaged("the snapshot holds the state at index %d", state.Applied)
+	case !sameConf(confOf(state), b.conf()):
+		return damaged("the configuration is not that of the node records")
+	}
+	return state, nil
+}
+
+func (b *builder) conf() *pb.ConfState {
+	return &pb.ConfState{Voters: b.manifest.GetVoters(), Learners: b.manifest.GetLearners()}
+}
+
+func (b *builder) generation(file []byte) generation {
+	return generation{
+		id:   SnapshotID{b.manifest.GetIndex(), b.manifest.GetTerm()},
+		conf: b.conf(), sections: len(b.manifest.GetSections()), manifest: file,
+	}
 }

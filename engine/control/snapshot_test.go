@@ -14,9 +14,28 @@ import (
 	"plexus/primitives"
 )
 
+// firstTestState is the state of a cluster with one voter.
+func firstTestState(t interface{ Fatal(...any) }) *catalog.State {
+	return withMembers(t, catalog.New(testIdentity.Cluster), 1)
+}
+
+// withMembers adds voters under the next raft ids, at index 1.
+func withMembers(t interface{ Fatal(...any) }, s *catalog.State, count int) *catalog.State {
+	command := &catalogpb.Command{At: 1}
+	for i := range count {
+		command.Steps = append(command.Steps, addNode(&catalogpb.Node{
+			Id: fmt.Sprintf("node-%d", i+1), RaftId: uint64(i + 1), Role: catalogpb.Node_VOTER,
+		}))
+	}
+	s, result, _ := s.Apply(1, command)
+	if result.Refused != nil {
+		t.Fatal(result.Refused)
+	}
+	return s
+}
+
 func drawState(t *rapid.T) *catalog.State {
-	s := catalog.New(testIdentity.Cluster)
-	index := uint64(1)
+	s, index := firstTestState(t), uint64(1)
 	for i := range rapid.IntRange(0, 8).Draw(t, "domains") {
 		index++
 		step := &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: fmt.Sprintf("d%d", i)}}}
@@ -33,7 +52,7 @@ func TestSnapshotRoundTripAndDamage(t *testing.T) {
 		}
 		state := drawState(t)
 		id := SnapshotID{state.Applied, 3}
-		if err := writeSnapshot(d, "snap", testIdentity, id, []uint64{1}, state); err != nil {
+		if _, err := writeSnapshot(d, "snap", testIdentity, id, state); err != nil {
 			t.Fatal(err)
 		}
 		loaded, err := loadSnapshot(d, "snap", testIdentity)
@@ -41,7 +60,7 @@ func TestSnapshotRoundTripAndDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, _ := state.Digest()
-		if got, _ := loaded.state.Digest(); got != want || loaded.id != id || len(loaded.voters) != 1 {
+		if got, _ := loaded.state.Digest(); got != want || loaded.id != id || len(loaded.conf.Voters) != 1 {
 			t.Fatal("the loaded state differs")
 		}
 		name := rapid.SampledFrom(primitives.SortedKeys(d.live)).Draw(t, "file")
@@ -60,12 +79,13 @@ func TestSnapshotRoundTripAndDamage(t *testing.T) {
 func TestSnapshotCrashKeepsTheOldOne(t *testing.T) {
 	for failAt := 0; ; failAt++ {
 		d := newDisk()
-		if err := errors.Join(d.MkdirAll("snap"),
-			writeSnapshot(d, "snap", testIdentity, SnapshotID{1, 1}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(1))); err != nil {
+		first := firstTestState(t)
+		_, err := writeSnapshot(d, "snap", testIdentity, SnapshotID{1, 1}, first)
+		if err != nil {
 			t.Fatal(err)
 		}
 		d.writes, d.failAt = 0, failAt
-		err := writeSnapshot(d, "snap", testIdentity, SnapshotID{5, 2}, []uint64{1}, catalog.New(testIdentity.Cluster).Skip(5))
+		_, err = writeSnapshot(d, "snap", testIdentity, SnapshotID{5, 2}, first.Skip(5))
 		after := d.crash(func(_ string, unsynced int) int { return unsynced / 2 })
 		loaded, loadErr := loadSnapshot(after, "snap", testIdentity)
 		if loadErr != nil {

@@ -188,13 +188,44 @@ func (w *wal) encodeEntries(entries []*pb.Entry) []byte {
 const entryHeaderBytes = 8 + 8 + 4 + 4
 
 // mark buffers the fact that a snapshot covers the log up to an index.
-func (w *wal) mark(index, term uint64) {
-	p := binary.LittleEndian.AppendUint64(w.vouch(nil), index)
-	w.record(recordSnapshotMark, binary.LittleEndian.AppendUint64(p, term))
+func (w *wal) mark(id SnapshotID) { w.markAs(id, 0) }
+
+// Flags of a snapshot mark.
+const markRestart = 1 // the log goes on from the snapshot, and nothing before counts
+
+const markBytes = 8 + 8 + 8
+
+func (w *wal) markAs(id SnapshotID, flags uint64) {
+	p := binary.LittleEndian.AppendUint64(w.vouch(nil), id.Index)
+	p = binary.LittleEndian.AppendUint64(p, id.Term)
+	w.record(recordSnapshotMark, binary.LittleEndian.AppendUint64(p, flags))
 }
 
-// sync makes everything buffered durable and starts a new segment when this one
-// is full.
+// restart lets the log go on from a published snapshot of another member, in a
+// segment of its own. The mark is buffered: it is durable with the next
+// synchronisation, and until then the snapshot itself tells what counts.
+func (w *wal) restart(id SnapshotID) error {
+	if err := w.end(); err != nil {
+		return err
+	}
+	w.last = id.Index
+	if err := w.open(w.current().sequence + 1); err != nil {
+		return err
+	}
+	w.markAs(id, markRestart)
+	return nil
+}
+
+// end finishes the open segment.
+func (w *wal) end() error {
+	w.record(recordSegmentEnd, w.vouch(nil))
+	if err := w.sync(); err != nil {
+		return err
+	}
+	return w.close()
+}
+
+// sync makes everything buffered durable.
 func (w *wal) sync() error {
 	if err := w.flush(); err != nil {
 		return err
@@ -226,11 +257,12 @@ func (w *wal) rotate() error {
 	if w.size < w.segmentBytes {
 		return nil
 	}
-	w.record(recordSegmentEnd, w.vouch(nil))
-	if err := w.sync(); err != nil {
-		return err
-	}
-	if err := w.close(); err != nil {
+	return w.split()
+}
+
+// split ends the open segment and opens the next.
+func (w *wal) split() error {
+	if err := w.end(); err != nil {
 		return err
 	}
 	return w.open(w.current().sequence + 1)
@@ -241,10 +273,17 @@ func (w *wal) rotate() error {
 func (w *wal) release(index uint64) error {
 	n := 0
 	for n+1 < len(w.segments) && w.segments[n+1].first <= index+1 {
-		if err := w.files.Remove(w.dir + "/" + w.segments[n].name); err != nil {
-			return fmt.Errorf("remove log segment %s: %w", w.segments[n].name, err)
-		}
 		n++
+	}
+	return w.remove(n)
+}
+
+// remove removes the n oldest segments, the oldest first.
+func (w *wal) remove(n int) error {
+	for i := range n {
+		if err := w.files.Remove(w.dir + "/" + w.segments[i].name); err != nil {
+			return fmt.Errorf("remove log segment %s: %w", w.segments[i].name, err)
+		}
 	}
 	if n == 0 {
 		return nil

@@ -95,7 +95,7 @@ func (w *writer) drawStep(t *rapid.T) ([]*pb.Entry, *pb.HardState) {
 }
 
 func recoverModel(d *disk) (logModel, *recoveredLog, error) {
-	r, err := recoverWAL(d, "wal", testIdentity, 1)
+	r, err := recoverWAL(d, "wal", testIdentity, SnapshotID{1, 1})
 	if err != nil {
 		return logModel{}, nil, err
 	}
@@ -196,7 +196,7 @@ func TestWALReleaseKeepsWhatIsNeeded(t *testing.T) {
 	if len(w.log.segments) >= before || w.log.segments[0].first > 21 {
 		t.Fatalf("released %d of %d segments, first index %d", before-len(w.log.segments), before, w.log.segments[0].first)
 	}
-	r, err := recoverWAL(w.disk, "wal", testIdentity, 20)
+	r, err := recoverWAL(w.disk, "wal", testIdentity, SnapshotID{20, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestWALReleaseKeepsWhatIsNeeded(t *testing.T) {
 
 func TestWALRefusesAnotherOwner(t *testing.T) {
 	w := newWriter(t, 1<<20)
-	_, err := recoverWAL(w.disk, "wal", walIdentity{Cluster: primitives.UUID{9}, RaftID: 1}, 1)
+	_, err := recoverWAL(w.disk, "wal", walIdentity{Cluster: primitives.UUID{9}, RaftID: 1}, SnapshotID{1, 1})
 	var foreign *ForeignError
 	if !errors.As(err, &foreign) {
 		t.Fatalf("got %v", err)
