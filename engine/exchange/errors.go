@@ -3,42 +3,23 @@ package exchange
 import (
 	"errors"
 	"fmt"
+
+	"plexus/engine/interconnect"
 )
 
-// Class groups refusals by what the caller does about them.
-type Class uint8
+// Refusal is a typed answer of the receiver, Class what the caller does about it.
+type (
+	Refusal = interconnect.Refusal
+	Class   = interconnect.RefusalClass
+)
 
 // The classes of refusals.
 const (
-	Rejected    Class = iota + 1 // this node does not serve it; resolve the owner again
-	Unavailable                  // does not exist here
-	NotReady                     // the same request can succeed later
-	Failed                       // ran and lost
+	Rejected    = interconnect.Rejected
+	Unavailable = interconnect.Unavailable
+	NotReady    = interconnect.NotReady
+	Failed      = interconnect.Failed
 )
-
-// String returns the class in words.
-func (c Class) String() string {
-	switch c {
-	case Rejected:
-		return "rejected"
-	case Unavailable:
-		return "unavailable"
-	case NotReady:
-		return "not ready"
-	case Failed:
-		return "failed"
-	}
-	return "no class"
-}
-
-// Refusal is a typed answer of the receiver.
-type Refusal struct {
-	Class   Class
-	Subject string // what it is about, constant
-	Detail  string // in words; no value of a record
-}
-
-func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s: %s", r.Class, r.Subject, r.Detail) }
 
 // Cause says why a delivery was not admitted.
 type Cause uint8
@@ -59,7 +40,8 @@ func (c Cause) String() string {
 }
 
 // NotAdmitted is the only kind of error of Deliver. The shares of the delivery
-// have failed.
+// have failed, except where the caller's context ended and the cancellation won:
+// then they are the caller's again.
 type NotAdmitted struct {
 	Channel Channel
 	Cause   Cause

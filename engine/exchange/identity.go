@@ -1,20 +1,17 @@
 package exchange
 
-import "fmt"
+import (
+	"fmt"
 
-// Epoch fences what lives in the memory of one process.
-type Epoch [16]byte
+	"plexus/engine/interconnect"
+)
 
-// Process is one process of a cluster node.
-type Process struct {
-	Node    string
-	RaftID  uint64
-	Counter uint64 // of starts
-	Epoch   Epoch
-}
-
-// IsZero reports whether it names no process.
-func (p Process) IsZero() bool { return p == Process{} }
+// Process is one process of a cluster node, Epoch what tells it apart from every
+// other.
+type (
+	Process = interconnect.Process
+	Epoch   = interconnect.Epoch
+)
 
 // Role says which end of a relay receives.
 type Role uint8

@@ -39,7 +39,7 @@ const (
 	// Tree and ID: incarnation and sequence of the channel, Hash: the number of row
 	// 0 or 0 without shares, Depth: role. The first six are of the sender, the others
 	// of the receiver.
-	DeliveryOffered  // Count: rows; the identity is given
+	DeliveryOffered  // Count: rows, Text: branch; the identity is given
 	DeliveryDecided  // Text: verdict or cause, Count: 1 if no row was or will be seen
 	DeliveryHeard    // first sign of life since the last sweep
 	DeliveryResolved // Rows (nil: all open ones), Text: reason, Count: 1 if they failed, Row: 1 if nobody reported them
@@ -47,10 +47,12 @@ const (
 	DeliveryEnded    // no row is open
 	DeliveryGranted  // Count: rows; room is reserved
 	DeliveryReceived // the body is here
+	DeliveryTaken    // the graph took the batch
 	DeliveryVerdict  // Text: admitted, rejected, cancelled
 	DeliveryRows     // Rows (nil: all), Text: reason, Count: 1 if they failed; an outcome of the graph
 	DeliveryHeld     // there is no room yet
 	DeliveryRefused  // Text: subject, Count: class; nothing was reserved
+	ExchangeStarted  // Run: this process; the first of its events about deliveries
 	DeliveriesSwept  // of the sender, names no delivery: all that are silent count one more
 )
 
