@@ -188,8 +188,12 @@ func (s *Stream) Close() {
 }
 
 // Recv takes the next message, waiting for it; io.EOF says that none follows. The
-// bytes are the caller's; their charge ends with the next Recv or with Close.
-func (s *Stream) Recv() ([]byte, error) {
+// bytes are the caller's; their charge ends with the next Recv or with Close. A
+// message that has begun and stands still for five seconds fails the stream.
+func (s *Stream) Recv() ([]byte, error) { return s.recvBy(primitives.Never, PhaseTimeout) }
+
+// recvBy is Recv with an instant at which the stream fails in a phase.
+func (s *Stream) recvBy(by primitives.Instant, late Phase) ([]byte, error) {
 	c := s.c
 	c.lock()
 	for {
@@ -216,15 +220,48 @@ func (s *Stream) Recv() ([]byte, error) {
 			return nil, err
 		}
 		s.in.waiting = true
+		got, until := s.in.got, by
+		if s.in.partial {
+			until = min(until, c.m.world.Clock().Now().Add(progressWithin))
+		}
 		c.unlock()
-		err := s.received.Wait(s.ctx)
+		timedOut, err := s.await(until)
 		c.lock()
 		s.in.waiting = false
-		if err != nil && s.failure == nil && !s.in.hasMessage() {
+		switch {
+		case s.in.hasMessage() || s.in.ended || s.failure != nil:
+		case err != nil:
 			c.unlock()
 			return nil, s.waitError(err)
+		case timedOut && until == by:
+			c.expire(s, late)
+		case timedOut && s.in.partial && s.in.got == got:
+			c.expire(s, PhaseFlow)
 		}
 	}
+}
+
+// await waits until something changed for the receiver, or the instant came.
+func (s *Stream) await(until primitives.Instant) (timedOut bool, err error) {
+	if until == primitives.Never {
+		return false, s.received.Wait(s.ctx)
+	}
+	w := s.c.m.world
+	i, err := primitives.Select(s.ctx, w, s.received.OnRaise(), primitives.AtCase(w, until))
+	return i == 1, err
+}
+
+// expire fails a stream whose peer let it wait.
+func (c *connection) expire(s *Stream, phase Phase) {
+	cause := error(primitives.ErrDeadline)
+	if phase == PhaseFlow {
+		transferStalled.Hit()
+		cause = ErrNoProgress
+	}
+	if s.id != 0 {
+		c.reset(s.id, resetNoProgress, nil, cause)
+	}
+	c.end(s, c.transportError(phase, s.op, cause))
 }
 
 // Recycle gives the bytes of a received message back. Nothing may refer to them
