@@ -11,6 +11,7 @@ import (
 	"plexus/engine/batch"
 	"plexus/engine/control"
 	"plexus/engine/host"
+	"plexus/engine/interconnect"
 	"plexus/engine/observe"
 	"plexus/engine/session"
 	"plexus/engine/state"
@@ -49,6 +50,9 @@ type Node struct {
 	options   Options
 
 	group    *control.Group
+	mesh     *interconnect.Mesh
+	members  *members
+	epoch    interconnect.Epoch
 	executor *primitives.Executor
 	service  *session.Service
 	runtime  *runtime
@@ -81,6 +85,15 @@ func (n *Node) Start(ctx context.Context) error {
 	passwords := session.NewPasswords(n.world, n.executor, n.settings.PasswordCost, n.metrics.authenticated)
 	n.settings.Control.Synced = n.metrics.synced
 	n.settings.Control.Found = n.found(passwords)
+	mesh, err := interconnect.New(n.world, n.settings.mesh(n.removed))
+	if err != nil {
+		return errors.Join(err, n.executor.Close(ctx))
+	}
+	n.mesh = mesh
+	n.members = &members{node: n, mesh: mesh}
+	n.settings.Control.Endpoints = control.Endpoints{
+		Interconnect: n.settings.Interconnect.Advertised(), Client: n.listeners.ClientURL,
+	}
 	group, err := control.Open(ctx, n.world, n.settings.Control)
 	if err != nil {
 		return errors.Join(err, n.executor.Close(ctx))
@@ -88,6 +101,8 @@ func (n *Node) Start(ctx context.Context) error {
 	n.group = group
 	// The node outlives the call that starts it.
 	n.tasks = primitives.NewGroup(context.Background(), n.world)
+	n.epoch = interconnect.NewEpoch(n.world)
+	mesh.Identify(n.process(), group.Identity().Cluster)
 	n.reports = newReports(n.world)
 	endpoints := n.newRuntime()
 	n.service = session.NewService(context.Background(), n.world, session.Deps{
@@ -102,6 +117,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := group.Start(context.Background()); err != nil {
 		return errors.Join(err, n.abort(ctx))
 	}
+	n.tasks.Go("members", n.members.connect)
 	n.runtime.tasks.Go("runtime", n.runtime.run)
 	identity := group.Identity()
 	n.world.Log().Info("node started", "node", identity.NodeID, "cluster", identity.ClusterID,
@@ -130,6 +146,10 @@ func (n *Node) newRuntime() *host.Endpoints {
 // listen binds every listener. A listener that cannot bind fails the start:
 // there is no other port to fall back to.
 func (n *Node) listen(endpoints *host.Endpoints) error {
+	if err := n.mesh.Start(context.Background()); err != nil {
+		return err
+	}
+	n.mesh.Announce(func(a *interconnect.Announcement) { a.Client = n.listeners.ClientURL })
 	if n.listeners.Observability != nil {
 		n.observability = n.listeners.Observability(n)
 		if err := n.observability.Start(); err != nil {
@@ -158,6 +178,15 @@ func (n *Node) abort(ctx context.Context) error {
 	n.stopping.Store(true)
 	return errors.Join(n.closeListeners(ctx), n.closeObservability(ctx), n.teardown(ctx))
 }
+
+// process is who this process is among all that ever ran as a node of the cluster.
+func (n *Node) process() interconnect.Process {
+	id := n.group.Identity()
+	return interconnect.Process{Node: id.NodeID, RaftID: id.RaftID, Counter: id.Counter, Epoch: n.epoch}
+}
+
+// removed reports whether a raft id was dropped from the cluster.
+func (n *Node) removed(raftID uint64) bool { return n.group != nil && n.group.State().Removed(raftID) }
 
 // Founded reports whether this start founded the cluster.
 func (n *Node) Founded() bool { return n.group.Founded() }

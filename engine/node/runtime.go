@@ -12,6 +12,7 @@ import (
 	"plexus/engine/decide"
 	"plexus/engine/flow"
 	"plexus/engine/host"
+	"plexus/engine/interconnect"
 	"plexus/engine/session"
 	"plexus/primitives"
 )
@@ -30,6 +31,7 @@ type runtime struct {
 	changed  *primitives.Cond
 	admitted bool
 	domains  map[string]*domain
+	ready    uint64 // as announced
 	// view is what readers see, replaced by every update.
 	view atomic.Pointer[view]
 
@@ -135,7 +137,39 @@ func (r *runtime) publish() {
 		v.domains[name] = r.domains[name].progress
 	}
 	r.view.Store(v)
+	r.announce()
 	r.changed.Broadcast()
+}
+
+// announce tells the other nodes up to which runtime revision this one executes
+// everything, and what it failed at. It says so again only when that changed: what
+// else is applied meanwhile changes nothing that executes.
+func (r *runtime) announce() {
+	state := r.node.group.State()
+	ready := state.Applied
+	var failures []interconnect.DomainFailure
+	for d := range state.Domains() {
+		x := r.domains[d.Name]
+		switch {
+		case x != nil && x.installed >= d.Runtime:
+			continue
+		case x != nil && x.failure != nil:
+			failures = append(failures, interconnect.DomainFailure{Domain: d.Name, Revision: x.latest, Reason: x.failure.Error()})
+		}
+		ready = min(ready, d.Runtime-1)
+	}
+	for _, name := range primitives.SortedKeys(r.domains) {
+		if _, ok := state.Domain(name); !ok {
+			ready = min(ready, r.ready) // a dropped domain still ends
+		}
+	}
+	if !r.admitted {
+		ready = 0
+	}
+	r.ready = ready
+	r.node.mesh.Announce(func(a *interconnect.Announcement) {
+		a.Applied, a.Prepared, a.Ready, a.Failures = state.Applied, ready, ready, failures
+	})
 }
 
 // serve installs the revisions of one domain until it is dropped.
@@ -226,8 +260,17 @@ func (r *runtime) remove(ctx context.Context, d *domain) error {
 	})
 }
 
-// Settle implements session.Runtime.
+// Settle implements session.Runtime: the completion barrier, at which a command
+// waits until its effect is usable on every live node.
 func (r *runtime) Settle(ctx context.Context, name string, revision uint64) error {
+	if err := r.settle(ctx, name, revision); err != nil {
+		return err
+	}
+	return r.node.members.settled(ctx, name, revision)
+}
+
+// settle is the barrier of this node.
+func (r *runtime) settle(ctx context.Context, name string, revision uint64) error {
 	if err := r.lock.Lock(ctx); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plexus/engine/control"
+	"plexus/engine/interconnect"
 	"plexus/engine/session"
 	"plexus/primitives/invariant"
 )
@@ -59,23 +60,17 @@ func (i *Interconnect) Advertised() string {
 	return i.Listen.String()
 }
 
-func (i *Interconnect) check() error {
-	host, _, err := net.SplitHostPort(i.Advertised())
-	if err != nil {
-		return fmt.Errorf("interconnect-advertise '%s' is no host:port", i.Advertise)
+// mesh is what the interconnect is started with.
+func (s *Settings) mesh(removed func(raftID uint64) bool) interconnect.Settings {
+	i := &s.Interconnect
+	m := interconnect.Settings{
+		ClusterID: s.Control.ClusterID, Listen: i.Listen, Advertise: i.Advertise, Insecure: i.Insecure,
+		UnavailableAfter: s.UnavailabilityTimeout, Removed: removed,
 	}
-	addr, err := netip.ParseAddr(host)
-	loopback := host == "localhost" || err == nil && addr.IsLoopback()
-	secured := i.CA != "" && i.Certificate != "" && i.Key != ""
-	switch {
-	case err == nil && addr.IsUnspecified():
-		return fmt.Errorf("interconnect-advertise: peers cannot dial %s; name this node's host", i.Advertised())
-	case !secured && (i.CA != "" || i.Certificate != "" || i.Key != ""):
-		return errors.New("interconnect-tls-ca, interconnect-tls-cert and interconnect-tls-key go together")
-	case !secured && !i.Insecure && !(i.Listen.Addr().IsLoopback() && loopback):
-		return fmt.Errorf("the interconnect at %s, advertised as %s, is not on loopback; it needs interconnect-tls-ca, -cert and -key, or interconnect-insecure", i.Listen, i.Advertised())
+	if i.CA != "" || i.Certificate != "" || i.Key != "" {
+		m.TLS = &interconnect.CredentialFiles{CA: i.CA, Certificate: i.Certificate, Key: i.Key}
 	}
-	return nil
+	return m
 }
 
 // Scheduler chooses where operators run.
@@ -196,7 +191,8 @@ func (s *Settings) Check() error {
 	if s.DrainTimeout >= s.ShutdownTimeout {
 		return errors.New("drain-timeout must be shorter than shutdown-timeout")
 	}
-	if err := s.Interconnect.check(); err != nil {
+	mesh := s.mesh(nil)
+	if err := mesh.Check(); err != nil {
 		return err
 	}
 	return s.Control.Check()

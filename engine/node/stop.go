@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"plexus/engine/interconnect"
 	"plexus/primitives"
 )
 
@@ -11,6 +12,7 @@ import (
 // forced reports that the time was over before everything had ended by itself.
 func (n *Node) Stop(ctx context.Context) (forced bool, err error) {
 	n.stopping.Store(true)
+	n.mesh.Announce(func(a *interconnect.Announcement) { a.Terminating = true })
 	started := n.world.Clock().Now()
 	within, cancel := primitives.WithDeadline(ctx, n.world, started.Add(n.settings.ShutdownTimeout))
 	defer cancel()
@@ -60,7 +62,7 @@ func (n *Node) teardown(ctx context.Context) error {
 	if waitErr := n.tasks.Wait(ctx); waitErr != nil && ctx.Err() != nil {
 		err = waitErr
 	}
-	return errors.Join(err, n.group.Stop(ctx), n.executor.Close(ctx))
+	return errors.Join(err, n.group.Stop(ctx), n.mesh.Stop(ctx), n.executor.Close(ctx))
 }
 
 var errStopped = errors.New("node stopped")
