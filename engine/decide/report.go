@@ -97,15 +97,16 @@ func (p *scheduling) rule(i int) Rule {
 	return Rule{Name: r.Name, Policy: r.Policy, Rank: r.Rank, Coverage: p.outcome.Coverage(i)}
 }
 
-// DescribePlacement reports on one placement of a domain.
-func DescribePlacement(state *catalog.State, domain, name string) (*PlacementReport, bool) {
+// DescribePlacement reports on one placement of a domain. What does not exist has
+// nothing to report.
+func DescribePlacement(state *catalog.State, domain, name string) *PlacementReport {
 	p, missing := newScheduling(state, domain, Cluster{})
 	if missing != nil {
-		return nil, false
+		return &PlacementReport{}
 	}
 	at := slices.IndexFunc(p.rules, func(r placement.Rule) bool { return r.Name == name })
 	if at < 0 {
-		return nil, false
+		return &PlacementReport{}
 	}
 	report := &PlacementReport{Rule: p.rule(at)}
 	claimed := map[[2]int]bool{}
@@ -132,7 +133,7 @@ func DescribePlacement(state *catalog.State, domain, name string) (*PlacementRep
 			}
 		}
 	}
-	return report, true
+	return report
 }
 
 func (p *scheduling) pair(c placement.Corridor, rule string, room int) PairReport {
@@ -184,10 +185,10 @@ func (p *scheduling) host(members []int) string {
 }
 
 // DescribeDomain reports on the placement of a domain.
-func DescribeDomain(state *catalog.State, domain string, cluster Cluster) (*DomainPlacement, bool) {
+func DescribeDomain(state *catalog.State, domain string, cluster Cluster) *DomainPlacement {
 	p, missing := newScheduling(state, domain, cluster)
 	if missing != nil {
-		return nil, false
+		return &DomainPlacement{}
 	}
 	d := &DomainPlacement{Default: p.c.placement, Rules: len(p.rules)}
 	for _, g := range p.groups {
@@ -206,5 +207,5 @@ func DescribeDomain(state *catalog.State, domain string, cluster Cluster) (*Doma
 			d.Unassigned = append(d.Unassigned, key)
 		}
 	}
-	return d, true
+	return d
 }

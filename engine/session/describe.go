@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plexus/engine/catalog"
+	"plexus/engine/decide"
 	"plexus/engine/flow"
 	"plexus/engine/observe"
 	"plexus/engine/session/document"
@@ -26,6 +27,9 @@ func (q *request) describe(x *ast.Describe) (document.Value, ast.Diagnostics) {
 	m, found := q.model(x, x.Kind, x.Name)
 	if len(found) > 0 {
 		return nil, found
+	}
+	if x.Kind == vocab.EntityPlacement {
+		return placementReport(decide.DescribePlacement(q.state(), d.Name, x.Name.Text)), nil
 	}
 	p := &describer{q: q, domain: d, model: m, runs: q.service.deps.Runtime.Domain(d.Name)}
 	switch entity := m.Definition.(type) {
@@ -61,7 +65,7 @@ func (q *request) describeDomain(d *catalog.Domain) document.Value {
 	m := new(document.Map).Set("domain", document.Text(d.Name)).Set("status", document.Text(status(d.Running))).
 		Set("pace", document.Text("UNPACED")).Set("generation", document.Uint(d.Generation)).
 		Set("definition revision", document.Uint(d.Definition)).Set("runtime revision", document.Uint(d.Runtime)).
-		Set("placement", new(document.Map).Set("default policy", document.Text("NEUTRAL")).Set("rule count", document.Int(0)).Value()).
+		Set("placement", domainPlacement(decide.DescribeDomain(q.state(), d.Name, q.cluster()))).
 		Set("entities", entities.Value())
 	failure := document.None()
 	if err := q.service.deps.Runtime.ActivationFailure(d.Name); err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"plexus/engine/catalog"
+	"plexus/engine/decide"
 	"plexus/engine/session/document"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"
@@ -116,12 +117,15 @@ func (q *request) show(x *ast.Show) (document.Value, ast.Diagnostics) {
 		return document.List(items...), nil
 	case ast.ListClusterStatus:
 		return q.clusterStatus(), nil
-	case ast.ListPlacements, ast.ListTransactions:
+	case ast.ListTransactions:
 		return nil, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, x.Span, "not available yet: %s", head(x))}
 	}
 	d, found := q.selected(x)
 	if len(found) > 0 {
 		return nil, found
+	}
+	if x.What == ast.ListPlacements {
+		return rules(decide.ShowPlacements(q.state(), d.Name)), nil
 	}
 	var items []document.Value
 	for m := range q.state().Models(d.Name) {
