@@ -81,6 +81,24 @@ Feature: The loss of a node loses no acknowledged record
       | nodes |
       | 3     |
 
+  @needs:nats @fault:kill
+  Scenario Outline: the owner of a relay that restarts again and again loses nothing
+    Given a cluster of <nodes> nodes
+    And nats stream "incoming_<id>" exists with:
+      | ack_wait | 20s |
+    And nats stream "archive_<id>" exists
+    And domain "shop_<id>" with the relayed pipeline
+    When 500 records are produced to nats stream "incoming_<id>"
+    And the owner of relay checked is killed and restarted 4 times every 700ms
+    And 100 records are produced to nats stream "incoming_<id>"
+    Then nats stream "archive_<id>" receives each of 600 records at least once within 90s
+    And nats stream "incoming_<id>" is acknowledged through record 600
+
+    Examples:
+      | nodes |
+      | 1     |
+      | 3     |
+
   @needs:nats @fault:freeze @slow
   Scenario Outline: a node that stood still for longer than the silence bound does no harm when it thaws
     Given a cluster of <nodes> nodes

@@ -167,3 +167,55 @@ Feature: Work moves between nodes as a whole or not at all
     Examples:
       | nodes |
       | 3     |
+
+  @needs:nats @fault:kill @fault:refuse
+  Scenario Outline: the leader dies while it waits for a drain, and every gate opens again
+    Given a cluster of <nodes> nodes
+    And nats stream "incoming_<id>" exists with:
+      | ack_wait | 20s |
+    And nats stream "archive_<id>" exists
+    And domain "shop_<id>" with the relayed pipeline
+    And nats stream "archive_<id>" starts refusing
+    When 50 records are produced to nats stream "incoming_<id>"
+    And 1s passes
+    And session mover begins to run:
+      """
+      DRAIN NODE `node-3`
+      """
+    And 2s passes
+    And the leader is killed
+    And nats stream "archive_<id>" recovers
+    And 50 records are produced to nats stream "incoming_<id>"
+    Then nats stream "archive_<id>" receives each of 100 records at least once within 120s
+    And nats stream "incoming_<id>" is acknowledged through record 100
+    When the killed node restarts
+    Then every operator has an owner
+
+    Examples:
+      | nodes |
+      | 3     |
+
+  @needs:nats @fault:kill
+  Scenario Outline: a change of the graph goes on under the next leader
+    Given a cluster of <nodes> nodes
+    And nats stream "incoming_<id>" exists with:
+      | ack_wait | 20s |
+    And nats stream "archive_<id>" exists
+    And domain "shop_<id>" with the relayed pipeline
+    When 200 records are produced to nats stream "incoming_<id>"
+    And session changer runs:
+      """
+      USE shop_<id>
+      """
+    And session changer begins to run:
+      """
+      CREATE RELAY spare SCHEMA order_record UNBRANCHED
+      """
+    And the leader is killed
+    Then session changer is answered within 60s
+    And it succeeds
+    And nats stream "archive_<id>" receives each of 200 records at least once within 90s
+
+    Examples:
+      | nodes |
+      | 3     |

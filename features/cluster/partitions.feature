@@ -104,3 +104,64 @@ Feature: A network that splits the cluster costs time and no record
     Examples:
       | nodes |
       | 3     |
+
+  @needs:nats @fault:link_break
+  Scenario Outline: connections between nodes that break in the middle of anything lose nothing
+    Given a cluster of <nodes> nodes
+    And nats stream "incoming_<id>" exists with:
+      | ack_wait | 20s |
+    And nats stream "archive_<id>" exists
+    And domain "shop_<id>" with the relayed pipeline
+    When 300 records are produced to nats stream "incoming_<id>"
+    And the links break every 50ms for 5s
+    And 300 records are produced to nats stream "incoming_<id>"
+    And the links break every 50ms for 5s
+    And the links heal
+    Then nats stream "archive_<id>" receives each of 600 records at least once within 90s
+    And nats stream "incoming_<id>" is acknowledged through record 600
+
+    Examples:
+      | nodes |
+      | 3     |
+
+  @fault:link_name @fault:link_break
+  Scenario Outline: a name that does not resolve keeps no connection that lives from living
+    Given a cluster of <nodes> nodes
+    And domain "shop_<id>"
+    And all nodes agree on one leader
+    When the name of a follower does not resolve
+    And the operator runs:
+      """
+      CREATE SCHEMA before (x I64)
+      """
+    Then it succeeds
+    When the links break every 50ms for 2s
+    And the name of a follower resolves again
+    And the links heal
+    And the operator runs:
+      """
+      CREATE SCHEMA after (x I64)
+      """
+    Then it succeeds
+    And all nodes agree on one leader
+
+    Examples:
+      | nodes |
+      | 3     |
+
+  Scenario Outline: bytes that are no protocol end their own connection and nothing else
+    Given a cluster of <nodes> nodes
+    And domain "shop_<id>"
+    When 65536 bytes of noise are sent to the interconnect of the leader
+    And 3 bytes of noise are sent to the interconnect of the leader
+    And 1000000 bytes of noise are sent to the interconnect of the leader
+    And the operator runs:
+      """
+      CREATE SCHEMA reading (site STRING)
+      """
+    Then it succeeds
+    And all nodes agree on one leader
+
+    Examples:
+      | nodes |
+      | 3     |

@@ -29,6 +29,7 @@ type Scene struct {
 	// a refusal no step has mentioned yet.
 	last        Reply
 	asked       request
+	pending     map[string]*pending // by session
 	refusalOpen bool
 	response    *Response
 	command     *CommandResult

@@ -102,6 +102,11 @@ type Links interface {
 	SlowLink(from, to Node, by time.Duration) error
 	// HealLink makes the way good again; what was on it arrives.
 	HealLink(from, to Node) error
+	// BreakLink breaks the connection that carries the nth byte from now on.
+	BreakLink(from, to Node, bytes int) error
+	// HideName keeps the name of a node from resolving for every other one, or shows
+	// it again.
+	HideName(n Node, hidden bool) error
 }
 
 // Setting is one flag of the daemon without its dashes.
@@ -140,6 +145,8 @@ type Node interface {
 	DamageStorage(ctx context.Context, damage StorageDamage) error
 	// EndpointAddress is where the node takes HTTP requests of endpoints.
 	EndpointAddress() string
+	// InterconnectAddress is where the node listens for other nodes.
+	InterconnectAddress() string
 	// ObservabilityAddress serves health and metrics; "" where there is none.
 	ObservabilityAddress() string
 	Metrics(ctx context.Context) (Metrics, error)

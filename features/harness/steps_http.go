@@ -64,6 +64,13 @@ func (s *Scene) httpSteps(sc *godog.ScenarioContext) {
 				return observation{fmt.Sprintf("answer %d", r.Status), r.Status == status}, nil
 			})
 		})
+	s.define(sc, `^(\d+) bytes of noise are sent to the interconnect of `+nodePattern+`$`, func(ctx context.Context, n int, node string) error {
+		to, err := s.node(ctx, node)
+		if err != nil {
+			return err
+		}
+		return s.noise(ctx, to.InterconnectAddress(), n)
+	})
 	s.define(sc, `^the reply is (\d+)$`, func(_ context.Context, status int) error {
 		if s.response == nil {
 			return fmt.Errorf("no request was sent")

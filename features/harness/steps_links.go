@@ -3,8 +3,12 @@ package harness
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"time"
 
 	"github.com/cucumber/godog"
+
+	"plexus/primitives"
 )
 
 // linkSteps hurt the ways between nodes, in worlds that can.
@@ -74,7 +78,55 @@ func (s *Scene) linkSteps(sc *godog.ScenarioContext) {
 		}
 		return errors.Join(errs...)
 	})
+	s.define(sc, `^the links break every `+durationPattern+` for `+durationPattern+`$`, func(ctx context.Context, every, lasting string) error {
+		l, err := links()
+		if err != nil {
+			return err
+		}
+		pause, err := time.ParseDuration(every)
+		if err != nil {
+			return err
+		}
+		during, err := time.ParseDuration(lasting)
+		if err != nil {
+			return err
+		}
+		return s.breakLinks(ctx, l, pause, during)
+	})
+	s.define(sc, `^the name of `+nodePattern+` (does not resolve|resolves again)$`, func(ctx context.Context, name, what string) error {
+		l, err := links()
+		if err != nil {
+			return err
+		}
+		n, err := s.node(ctx, name)
+		if err != nil {
+			return err
+		}
+		return l.HideName(n, what == "does not resolve")
+	})
 	s.define(sc, `^the links heal$`, func(context.Context) error { return s.healLinks() })
+}
+
+// breakMost is the most bytes a connection carries before it breaks.
+const breakMost = 4000
+
+// breakLinks breaks connections in the middle of anything.
+func (s *Scene) breakLinks(ctx context.Context, l Links, every, during time.Duration) error {
+	w := s.stage.World()
+	draw := rand.New(rand.NewPCG(s.scenario.Seed, 1))
+	nodes := s.stage.Nodes()
+	for until := w.Clock().Now().Add(during); w.Clock().Now().Before(until); {
+		from, to := nodes[draw.IntN(len(nodes))], nodes[draw.IntN(len(nodes))]
+		if from != to {
+			if err := l.BreakLink(from, to, 1+draw.IntN(breakMost)); err != nil {
+				return err
+			}
+		}
+		if err := primitives.Sleep(ctx, w, every); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // healLinks makes every way between nodes good.

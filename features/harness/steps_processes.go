@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
+
+	"plexus/primitives"
 )
 
 // processSteps stop, kill, freeze and start nodes.
@@ -93,6 +95,29 @@ func (s *Scene) processSteps(sc *godog.ScenarioContext) {
 				}
 				return observation{fmt.Sprintf("it exited with status %d", status), status == want}, nil
 			})
+		})
+	s.define(sc, `^`+nodePattern+` is killed and restarted (\d+) times every `+durationPattern+`$`,
+		func(ctx context.Context, name string, times int, text string) error {
+			node, err := s.node(ctx, name)
+			if err != nil {
+				return err
+			}
+			pause, err := time.ParseDuration(text)
+			if err != nil {
+				return err
+			}
+			for range times {
+				if err := node.Kill(ctx); err != nil {
+					return err
+				}
+				if err := s.startAnew(ctx, node); err != nil {
+					return err
+				}
+				if err := primitives.Sleep(ctx, s.stage.World(), pause); err != nil {
+					return err
+				}
+			}
+			return node.Ready(ctx)
 		})
 	s.define(sc, `^every node is ready$`, func(ctx context.Context) error {
 		for _, n := range s.alive() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/cucumber/godog"
+
+	"plexus/primitives"
 )
 
 // sessionSteps open sessions and lose them.
@@ -66,6 +68,30 @@ func (s *Scene) sessionSteps(sc *godog.ScenarioContext) {
 		_, err = s.openSession(ctx, who, node, credentials)
 		return err
 	})
+	s.define(sc, `^`+sessionPattern+` begins to run:$`, func(ctx context.Context, who string, text *godog.DocString) error {
+		return s.begin(ctx, who, text.Content)
+	})
+	s.define(sc, `^`+sessionPattern+` is answered`+within+`$`, func(ctx context.Context, who, bound string) error {
+		d, err := optionalDuration(bound)
+		if err != nil {
+			return err
+		}
+		p := s.pending[who]
+		if p == nil {
+			return fmt.Errorf("%s runs nothing", who)
+		}
+		delete(s.pending, who)
+		if err := s.eventually(ctx, d, func(context.Context) (observation, error) {
+			return observation{"no answer", p.done.IsSet()}, nil
+		}); err != nil {
+			return err
+		}
+		if p.err != nil {
+			return p.err
+		}
+		s.answer(p.reply)
+		return nil
+	})
 	s.define(sc, `^the operator runs on `+nodePattern+`:$`, func(ctx context.Context, name string, text *godog.DocString) error {
 		node, err := s.node(ctx, name)
 		if err != nil {
@@ -83,6 +109,29 @@ func (s *Scene) sessionSteps(sc *godog.ScenarioContext) {
 		}
 		return s.execute(ctx, who, text.Content)
 	})
+}
+
+// pending is a request that a step does not wait for.
+type pending struct {
+	done  *primitives.Event
+	reply Reply
+	err   error
+}
+
+// begin sends a request and lets the scenario go on.
+func (s *Scene) begin(ctx context.Context, who, text string) error {
+	session, err := s.session(ctx, who)
+	if err != nil {
+		return err
+	}
+	w := s.stage.World()
+	p := &pending{done: primitives.NewEvent(w)}
+	s.pending[who] = p
+	w.Tasks().Go("statement", func() {
+		p.reply, p.err = session.session.Execute(context.Background(), text)
+		p.done.Set()
+	})
+	return nil
 }
 
 // someNode returns a node that can take a session.

@@ -34,6 +34,7 @@ type links struct {
 // way is one direction between two nodes.
 type way struct {
 	cut    bool
+	breaks int // bytes until a connection breaks; 0 is never
 	delay  time.Duration
 	healed *primitives.Event // set when the present cut ends
 }
@@ -76,10 +77,13 @@ func linksMissing() string {
 	return ""
 }
 
-// writeHosts writes the hosts file of a node.
-func writeHosts(file string, node int) error {
+// writeHosts writes the hosts file of a node, without the hidden one.
+func writeHosts(file string, node, hidden int) error {
 	var b strings.Builder
 	for other := 1; other <= membersMost; other++ {
+		if other == hidden {
+			continue
+		}
 		fmt.Fprintf(&b, "%s %s\n", hopAddress(node, other), memberName(other))
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -161,7 +165,7 @@ func (l *links) copy(from, to primitives.Conn, a, b int) {
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			if !l.pass(a, b) {
+			if !l.pass(a, b) || l.broken(a, b, n) {
 				return
 			}
 			if _, err := to.Write(buffer[:n]); err != nil {
@@ -202,12 +206,24 @@ func (l *links) pass(from, to int) bool {
 	}
 }
 
+// broken counts bytes and reports whether their connection breaks with them.
+func (l *links) broken(from, to, bytes int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.way(from, to)
+	if w.breaks == 0 {
+		return false
+	}
+	w.breaks = max(0, w.breaks-bytes)
+	return w.breaks == 0
+}
+
 // change sets one direction.
 func (l *links) change(from, to harness.Node, cut bool, delay time.Duration) {
 	l.mu.Lock()
 	w := l.way(ordinal(from.Name()), ordinal(to.Name()))
 	was, healed := w.cut, w.healed
-	w.cut, w.delay = cut, delay
+	w.cut, w.delay, w.breaks = cut, delay, 0
 	if cut && !was {
 		w.healed = primitives.NewEvent(l.w)
 	}
@@ -268,9 +284,38 @@ func (s *stage) SlowLink(from, to harness.Node, by time.Duration) error {
 // HealLink implements harness.Links.
 func (s *stage) HealLink(from, to harness.Node) error { return s.link(from, to, false, 0) }
 
+// BreakLink implements harness.Links.
+func (s *stage) BreakLink(from, to harness.Node, bytes int) error {
+	if s.links == nil {
+		return errNoLinks
+	}
+	s.links.mu.Lock()
+	defer s.links.mu.Unlock()
+	s.links.way(ordinal(from.Name()), ordinal(to.Name())).breaks = bytes
+	return nil
+}
+
+// HideName implements harness.Links.
+func (s *stage) HideName(n harness.Node, hidden bool) error {
+	if s.links == nil {
+		return errNoLinks
+	}
+	var errs []error
+	for _, other := range s.nodes {
+		number := 0
+		if hidden {
+			number = ordinal(n.Name())
+		}
+		errs = append(errs, writeHosts(other.hostsFile(), ordinal(other.name), number))
+	}
+	return errors.Join(errs...)
+}
+
+var errNoLinks = errors.New("the scenario does not say @fault:link")
+
 func (s *stage) link(from, to harness.Node, cut bool, delay time.Duration) error {
 	if s.links == nil {
-		return errors.New("the scenario does not say @fault:link")
+		return errNoLinks
 	}
 	s.links.change(from, to, cut, delay)
 	return nil

@@ -101,7 +101,7 @@ func TestLinksCarryCutAndHeal(t *testing.T) {
 
 func TestHostsLeadThroughTheOwnHop(t *testing.T) {
 	file := t.TempDir() + "/hosts"
-	if err := writeHosts(file, 3); err != nil {
+	if err := writeHosts(file, 3, 4); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)
@@ -110,5 +110,7 @@ func TestHostsLeadThroughTheOwnHop(t *testing.T) {
 	}
 	if got := string(text); !strings.Contains(got, "127.77.3.2 node-2.members.test\n") {
 		t.Error(got)
+	} else if strings.Contains(got, "node-4") {
+		t.Error("the hidden node is there")
 	}
 }

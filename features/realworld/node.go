@@ -72,7 +72,7 @@ func (n *node) assign() error {
 		return nil
 	}
 	number := ordinal(n.name)
-	if err := writeHosts(n.hostsFile(), number); err != nil {
+	if err := writeHosts(n.hostsFile(), number, 0); err != nil {
 		return err
 	}
 	if err := n.stage.links.shut(number); err != nil {
@@ -249,6 +249,9 @@ func (n *node) Thaw(context.Context) error {
 
 // EndpointAddress implements harness.Node.
 func (n *node) EndpointAddress() string { return n.endpoint }
+
+// InterconnectAddress implements harness.Node.
+func (n *node) InterconnectAddress() string { return n.interconnect }
 
 // ObservabilityAddress implements harness.Node.
 func (n *node) ObservabilityAddress() string { return n.observability }

@@ -68,7 +68,7 @@ func (w *World) Lacks(tag string) string {
 		return ""
 	}
 	switch fault {
-	case "link", "link_slow":
+	case "link", "link_slow", "link_break", "link_name":
 		return linksMissing()
 	case "kill", "freeze", "wipe", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
 		return ""

@@ -1,9 +1,12 @@
 package simworld
 
 import (
+	"net/netip"
 	"time"
 
 	"plexus/features/harness"
+	"plexus/sim"
+	"plexus/sim/cluster"
 )
 
 // LosePower implements harness.Machines.
@@ -36,6 +39,11 @@ func (s *stage) JumpClock(n harness.Node, by time.Duration) error {
 	return nil
 }
 
+// InterconnectAddress implements harness.Node.
+func (n *node) InterconnectAddress() string {
+	return netip.AddrPortFrom(n.host.Addr(), cluster.InterconnectPort).String()
+}
+
 // CutLink implements harness.Links.
 func (s *stage) CutLink(from, to harness.Node) error {
 	s.sim.Network().Cut(from.(*node).host, to.(*node).host)
@@ -59,8 +67,27 @@ func (s *stage) HealLink(from, to harness.Node) error {
 	return nil
 }
 
+// BreakLink implements harness.Links.
+func (s *stage) BreakLink(from, to harness.Node, bytes int) error {
+	s.sim.Network().ResetAfter(from.(*node).host, to.(*node).host, int64(bytes))
+	return nil
+}
+
+// HideName implements harness.Links.
+func (s *stage) HideName(n harness.Node, hidden bool) error {
+	trouble := sim.TroubleNone
+	if hidden {
+		trouble = sim.TroubleAbsent
+	}
+	s.sim.DNS().Trouble(n.Name(), trouble)
+	return nil
+}
+
 // healLinks makes every way between nodes good.
-func (s *stage) healLinks() { s.sim.Network().HealAll() }
+func (s *stage) healLinks() {
+	s.sim.Network().HealAll()
+	s.sim.DNS().Heal()
+}
 
 var (
 	_ harness.Machines = (*stage)(nil)

@@ -41,7 +41,7 @@ func (*World) Lacks(tag string) string {
 		return ""
 	}
 	switch fault {
-	case "kill", "power", "disk", "clock", "freeze", "wipe", "link", "link_slow", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
+	case "kill", "power", "disk", "clock", "freeze", "wipe", "link", "link_slow", "link_break", "link_name", "torn_log", "refuse", "hang", "answer_loss", "cut", "refuse_some", "reject_some":
 		return ""
 	default:
 		return fmt.Sprintf("the simulated world has no step for %s", fault)
