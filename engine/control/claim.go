@@ -34,6 +34,16 @@ const tokenBytes = 16
 type Admission struct {
 	RaftID  uint64
 	Cluster primitives.UUID
+	// Members are the nodes of the group: a new one has to answer them before its
+	// own state names them.
+	Members []Member
+}
+
+// Member is a node of the group, as the leader knows it.
+type Member struct {
+	Node         string
+	RaftID       uint64
+	Interconnect string
 }
 
 // ClaimCase classes the refusals of claims.
@@ -102,25 +112,64 @@ func DecodeClaim(b []byte) (Claim, error) {
 	return c, nil
 }
 
-// Encode returns the admission as a message between nodes.
-func (a Admission) Encode() ([]byte, error) {
-	return deterministic.Marshal(&controlpb.Admission{RaftId: a.RaftID, Cluster: a.Cluster[:]})
+func (a Admission) proto() *controlpb.Admission {
+	m := &controlpb.Admission{RaftId: a.RaftID, Cluster: a.Cluster[:]}
+	for _, one := range a.Members {
+		m.Members = append(m.Members, &controlpb.Member{NodeId: one.Node, RaftId: one.RaftID, Interconnect: one.Interconnect})
+	}
+	return m
 }
 
-// DecodeAdmission reads what Encode wrote.
-func DecodeAdmission(b []byte) (Admission, error) {
-	m := new(controlpb.Admission)
-	if err := proto.Unmarshal(b, m); err != nil {
-		return Admission{}, fmt.Errorf("%w: admission: %w", ErrMessage, err)
-	}
+func admissionOf(m *controlpb.Admission) (Admission, error) {
 	if m.GetRaftId() == 0 || len(m.GetCluster()) != len(primitives.UUID{}) {
 		return Admission{}, fmt.Errorf("%w: admission without a raft id or a cluster UUID", ErrMessage)
 	}
-	return Admission{RaftID: m.GetRaftId(), Cluster: primitives.UUID(m.GetCluster())}, nil
+	a := Admission{RaftID: m.GetRaftId(), Cluster: primitives.UUID(m.GetCluster())}
+	for _, one := range m.GetMembers() {
+		a.Members = append(a.Members, Member{Node: one.GetNodeId(), RaftID: one.GetRaftId(), Interconnect: one.GetInterconnect()})
+	}
+	return a, nil
 }
 
-// EncodeRefusal returns why a claim was not admitted as a message between nodes.
-func EncodeRefusal(err error) ([]byte, error) {
+// EncodeAnswer returns the answer to a claim, an admission or why there is none, as
+// a message between nodes.
+func EncodeAnswer(a Admission, err error) ([]byte, error) {
+	answer := &controlpb.ClaimAnswer{Body: &controlpb.ClaimAnswer_Admission{Admission: a.proto()}}
+	if err != nil {
+		answer.Body = &controlpb.ClaimAnswer_Refusal{Refusal: refusalOf(err)}
+	}
+	return deterministic.Marshal(answer)
+}
+
+// DecodeAnswer reads what EncodeAnswer wrote. The error of a claim that was not
+// admitted is a *ClaimError, or a *NotLeaderError for everything that may succeed
+// at another time or place.
+func DecodeAnswer(b []byte) (Admission, error) {
+	m := new(controlpb.ClaimAnswer)
+	if err := proto.Unmarshal(b, m); err != nil {
+		return Admission{}, fmt.Errorf("%w: answer to a claim: %w", ErrMessage, err)
+	}
+	if refusal := m.GetRefusal(); refusal != nil {
+		return Admission{}, refusalError(refusal)
+	}
+	return admissionOf(m.GetAdmission())
+}
+
+// EncodeSectionRequest asks for one section of a snapshot.
+func EncodeSectionRequest(id SnapshotID, section int) ([]byte, error) {
+	return deterministic.Marshal(&controlpb.SectionRequest{Index: id.Index, Term: id.Term, Section: uint32(section)})
+}
+
+// DecodeSectionRequest reads what EncodeSectionRequest wrote.
+func DecodeSectionRequest(b []byte) (SnapshotID, int, error) {
+	m := new(controlpb.SectionRequest)
+	if err := proto.Unmarshal(b, m); err != nil {
+		return SnapshotID{}, 0, fmt.Errorf("%w: request of a section: %w", ErrMessage, err)
+	}
+	return SnapshotID{Index: m.GetIndex(), Term: m.GetTerm()}, int(m.GetSection()), nil
+}
+
+func refusalOf(err error) *controlpb.ClaimRefusal {
 	m := &controlpb.ClaimRefusal{Text: err.Error()}
 	var refused *ClaimError
 	var elsewhere *NotLeaderError
@@ -130,16 +179,10 @@ func EncodeRefusal(err error) ([]byte, error) {
 	case errors.As(err, &elsewhere):
 		m.Leader, m.LeaderNode, m.LeaderInterconnect = elsewhere.Leader, elsewhere.Node, elsewhere.Interconnect
 	}
-	return deterministic.Marshal(m)
+	return m
 }
 
-// DecodeRefusal returns the error that EncodeRefusal was given: a *ClaimError, or a
-// *NotLeaderError for everything that may succeed at another time or place.
-func DecodeRefusal(b []byte) error {
-	m := new(controlpb.ClaimRefusal)
-	if err := proto.Unmarshal(b, m); err != nil {
-		return fmt.Errorf("%w: refusal: %w", ErrMessage, err)
-	}
+func refusalError(m *controlpb.ClaimRefusal) error {
 	switch c := ClaimCase(m.GetCase()); {
 	case m.GetCase() > uint32(ClaimFull):
 		return fmt.Errorf("%w: refusal of case %d", ErrMessage, m.GetCase())

@@ -29,7 +29,7 @@ func (g *Group) AdmitMember(ctx context.Context, c Claim) (Admission, error) {
 			return Admission{}, refused
 		case v.admitted != 0:
 			claimRepeated.HitIf(c.RaftID == 0)
-			return Admission{RaftID: v.admitted, Cluster: state.Cluster}, nil
+			return Admission{RaftID: v.admitted, Cluster: state.Cluster, Members: membersOf(state)}, nil
 		}
 		var change *pb.ConfChangeSingle
 		if v.adds != 0 {
@@ -41,6 +41,13 @@ func (g *Group) AdmitMember(ctx context.Context, c Claim) (Admission, error) {
 		}
 		g.learners.Raise()
 	}
+}
+
+func membersOf(state *catalog.State) (members []Member) {
+	for n := range state.Nodes() {
+		members = append(members, Member{Node: n.ID, RaftID: n.RaftID, Interconnect: n.Interconnect})
+	}
+	return members
 }
 
 func memberChange(kind pb.ConfChangeType, raftID uint64) *pb.ConfChangeSingle {

@@ -444,6 +444,7 @@ type Admission struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	RaftId        uint64                 `protobuf:"varint,1,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
 	Cluster       []byte                 `protobuf:"bytes,2,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Members       []*Member              `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -492,6 +493,218 @@ func (x *Admission) GetCluster() []byte {
 	return nil
 }
 
+func (x *Admission) GetMembers() []*Member {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+// Member is a node of the group, as the leader knows it.
+type Member struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeId        string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	RaftId        uint64                 `protobuf:"varint,2,opt,name=raft_id,json=raftId,proto3" json:"raft_id,omitempty"`
+	Interconnect  string                 `protobuf:"bytes,3,opt,name=interconnect,proto3" json:"interconnect,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Member) Reset() {
+	*x = Member{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Member) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Member) ProtoMessage() {}
+
+func (x *Member) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Member.ProtoReflect.Descriptor instead.
+func (*Member) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Member) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *Member) GetRaftId() uint64 {
+	if x != nil {
+		return x.RaftId
+	}
+	return 0
+}
+
+func (x *Member) GetInterconnect() string {
+	if x != nil {
+		return x.Interconnect
+	}
+	return ""
+}
+
+// ClaimAnswer is one of the two.
+type ClaimAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Body:
+	//
+	//	*ClaimAnswer_Admission
+	//	*ClaimAnswer_Refusal
+	Body          isClaimAnswer_Body `protobuf_oneof:"body"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimAnswer) Reset() {
+	*x = ClaimAnswer{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimAnswer) ProtoMessage() {}
+
+func (x *ClaimAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimAnswer.ProtoReflect.Descriptor instead.
+func (*ClaimAnswer) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ClaimAnswer) GetBody() isClaimAnswer_Body {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *ClaimAnswer) GetAdmission() *Admission {
+	if x != nil {
+		if x, ok := x.Body.(*ClaimAnswer_Admission); ok {
+			return x.Admission
+		}
+	}
+	return nil
+}
+
+func (x *ClaimAnswer) GetRefusal() *ClaimRefusal {
+	if x != nil {
+		if x, ok := x.Body.(*ClaimAnswer_Refusal); ok {
+			return x.Refusal
+		}
+	}
+	return nil
+}
+
+type isClaimAnswer_Body interface {
+	isClaimAnswer_Body()
+}
+
+type ClaimAnswer_Admission struct {
+	Admission *Admission `protobuf:"bytes,1,opt,name=admission,proto3,oneof"`
+}
+
+type ClaimAnswer_Refusal struct {
+	Refusal *ClaimRefusal `protobuf:"bytes,2,opt,name=refusal,proto3,oneof"`
+}
+
+func (*ClaimAnswer_Admission) isClaimAnswer_Body() {}
+
+func (*ClaimAnswer_Refusal) isClaimAnswer_Body() {}
+
+// SectionRequest asks for one section of a snapshot.
+type SectionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	Section       uint32                 `protobuf:"varint,3,opt,name=section,proto3" json:"section,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SectionRequest) Reset() {
+	*x = SectionRequest{}
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SectionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SectionRequest) ProtoMessage() {}
+
+func (x *SectionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SectionRequest.ProtoReflect.Descriptor instead.
+func (*SectionRequest) Descriptor() ([]byte, []int) {
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *SectionRequest) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *SectionRequest) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *SectionRequest) GetSection() uint32 {
+	if x != nil {
+		return x.Section
+	}
+	return 0
+}
+
 // ClaimRefusal is why a claim was not admitted.
 type ClaimRefusal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -507,7 +720,7 @@ type ClaimRefusal struct {
 
 func (x *ClaimRefusal) Reset() {
 	*x = ClaimRefusal{}
-	mi := &file_engine_control_controlpb_control_proto_msgTypes[6]
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -519,7 +732,7 @@ func (x *ClaimRefusal) String() string {
 func (*ClaimRefusal) ProtoMessage() {}
 
 func (x *ClaimRefusal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_control_controlpb_control_proto_msgTypes[6]
+	mi := &file_engine_control_controlpb_control_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -532,7 +745,7 @@ func (x *ClaimRefusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRefusal.ProtoReflect.Descriptor instead.
 func (*ClaimRefusal) Descriptor() ([]byte, []int) {
-	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{6}
+	return file_engine_control_controlpb_control_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ClaimRefusal) GetCase() uint32 {
@@ -611,10 +824,23 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\araft_id\x18\x05 \x01(\x04R\x06raftId\x12\x18\n" +
 	"\acounter\x18\x06 \x01(\x04R\acounter\x12\x14\n" +
 	"\x05token\x18\a \x01(\fR\x05token\x12:\n" +
-	"\tendpoints\x18\b \x01(\v2\x1c.plexus.control.v1.EndpointsR\tendpoints\">\n" +
+	"\tendpoints\x18\b \x01(\v2\x1c.plexus.control.v1.EndpointsR\tendpoints\"s\n" +
 	"\tAdmission\x12\x17\n" +
 	"\araft_id\x18\x01 \x01(\x04R\x06raftId\x12\x18\n" +
-	"\acluster\x18\x02 \x01(\fR\acluster\"\xa0\x01\n" +
+	"\acluster\x18\x02 \x01(\fR\acluster\x123\n" +
+	"\amembers\x18\x03 \x03(\v2\x19.plexus.control.v1.MemberR\amembers\"^\n" +
+	"\x06Member\x12\x17\n" +
+	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x17\n" +
+	"\araft_id\x18\x02 \x01(\x04R\x06raftId\x12\"\n" +
+	"\finterconnect\x18\x03 \x01(\tR\finterconnect\"\x90\x01\n" +
+	"\vClaimAnswer\x12<\n" +
+	"\tadmission\x18\x01 \x01(\v2\x1c.plexus.control.v1.AdmissionH\x00R\tadmission\x12;\n" +
+	"\arefusal\x18\x02 \x01(\v2\x1f.plexus.control.v1.ClaimRefusalH\x00R\arefusalB\x06\n" +
+	"\x04body\"T\n" +
+	"\x0eSectionRequest\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
+	"\asection\x18\x03 \x01(\rR\asection\"\xa0\x01\n" +
 	"\fClaimRefusal\x12\x12\n" +
 	"\x04case\x18\x01 \x01(\rR\x04case\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
@@ -635,24 +861,30 @@ func file_engine_control_controlpb_control_proto_rawDescGZIP() []byte {
 	return file_engine_control_controlpb_control_proto_rawDescData
 }
 
-var file_engine_control_controlpb_control_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_engine_control_controlpb_control_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_engine_control_controlpb_control_proto_goTypes = []any{
-	(*Identity)(nil),     // 0: plexus.control.v1.Identity
-	(*Manifest)(nil),     // 1: plexus.control.v1.Manifest
-	(*Section)(nil),      // 2: plexus.control.v1.Section
-	(*Endpoints)(nil),    // 3: plexus.control.v1.Endpoints
-	(*Claim)(nil),        // 4: plexus.control.v1.Claim
-	(*Admission)(nil),    // 5: plexus.control.v1.Admission
-	(*ClaimRefusal)(nil), // 6: plexus.control.v1.ClaimRefusal
+	(*Identity)(nil),       // 0: plexus.control.v1.Identity
+	(*Manifest)(nil),       // 1: plexus.control.v1.Manifest
+	(*Section)(nil),        // 2: plexus.control.v1.Section
+	(*Endpoints)(nil),      // 3: plexus.control.v1.Endpoints
+	(*Claim)(nil),          // 4: plexus.control.v1.Claim
+	(*Admission)(nil),      // 5: plexus.control.v1.Admission
+	(*Member)(nil),         // 6: plexus.control.v1.Member
+	(*ClaimAnswer)(nil),    // 7: plexus.control.v1.ClaimAnswer
+	(*SectionRequest)(nil), // 8: plexus.control.v1.SectionRequest
+	(*ClaimRefusal)(nil),   // 9: plexus.control.v1.ClaimRefusal
 }
 var file_engine_control_controlpb_control_proto_depIdxs = []int32{
 	2, // 0: plexus.control.v1.Manifest.sections:type_name -> plexus.control.v1.Section
 	3, // 1: plexus.control.v1.Claim.endpoints:type_name -> plexus.control.v1.Endpoints
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	6, // 2: plexus.control.v1.Admission.members:type_name -> plexus.control.v1.Member
+	5, // 3: plexus.control.v1.ClaimAnswer.admission:type_name -> plexus.control.v1.Admission
+	9, // 4: plexus.control.v1.ClaimAnswer.refusal:type_name -> plexus.control.v1.ClaimRefusal
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_engine_control_controlpb_control_proto_init() }
@@ -660,13 +892,17 @@ func file_engine_control_controlpb_control_proto_init() {
 	if File_engine_control_controlpb_control_proto != nil {
 		return
 	}
+	file_engine_control_controlpb_control_proto_msgTypes[7].OneofWrappers = []any{
+		(*ClaimAnswer_Admission)(nil),
+		(*ClaimAnswer_Refusal)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_control_controlpb_control_proto_rawDesc), len(file_engine_control_controlpb_control_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
