@@ -262,9 +262,9 @@ func (t *transfer) giveUp() {
 	for i := range t.core.cells {
 		wanted[t.core.cells[i].attempt] = true
 	}
-	for attempt, cancel := range t.calls { //plexus:orderfree it only cancels
+	for _, attempt := range primitives.SortedKeys(t.calls) {
 		if !wanted[attempt] {
-			cancel()
+			t.calls[attempt]()
 		}
 	}
 }

@@ -190,9 +190,9 @@ func (h *Hold) step(f func(now primitives.Instant)) {
 
 // giveUp cancels the calls that the core no longer waits for.
 func (h *Hold) giveUp() {
-	for attempt, cancel := range h.calls { //plexus:orderfree it only cancels
+	for _, attempt := range primitives.SortedKeys(h.calls) {
 		if !slices.ContainsFunc(h.core.cells, func(c cell) bool { return c.attempt == attempt }) {
-			cancel()
+			h.calls[attempt]()
 		}
 	}
 }
@@ -291,7 +291,8 @@ func (h *Hold) Err() (err error) {
 func (h *Hold) OnFail() primitives.Case { return h.fails.OnSet() }
 
 // Confirm renews every lease a last time: the effect and what follows it have one
-// whole lease from here. After an error the effect must not happen.
+// whole lease from here, and the effect should begin within half of it. After an
+// error the effect must not happen.
 func (h *Hold) Confirm(ctx context.Context) error {
 	h.step(h.core.settle)
 	h.poke.Raise()

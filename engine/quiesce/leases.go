@@ -1,7 +1,9 @@
 package quiesce
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"plexus/primitives"
@@ -198,6 +200,20 @@ func (c *leases) departed(p Process) {
 			}
 		}
 	}
+}
+
+func (id ID) compare(o ID) int {
+	return cmp.Or(cmp.Compare(id.Coordinator, o.Coordinator), slices.Compare(id.Epoch[:], o.Epoch[:]), cmp.Compare(id.Sequence, o.Sequence))
+}
+
+// sorted returns the live leases in the order of their identities.
+func (c *leases) sorted() []*lease {
+	list := make([]*lease, 0, len(c.live))
+	for _, l := range c.live { //plexus:orderfree sorted below
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b *lease) int { return a.id.compare(b.id) })
+	return list
 }
 
 // left is what remains of a lease.

@@ -3,6 +3,7 @@ package quiesce
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"plexus/primitives"
 	"plexus/primitives/invariant"
@@ -117,7 +118,7 @@ func (o *operation) next(now primitives.Instant) (calls []call, wake primitives.
 	if o.stage < stageRelease {
 		for i := range o.cells {
 			if c := &o.cells[i]; c.held {
-				sooner(c.lease.Add(o.settings.trusted()))
+				sooner(c.lease.Add(o.relied()))
 			}
 		}
 	}
@@ -245,7 +246,7 @@ func (o *operation) check(now primitives.Instant) {
 		return
 	}
 	for i := range o.cells {
-		if c := &o.cells[i]; c.held && !now.Before(c.lease.Add(o.settings.trusted())) {
+		if c := &o.cells[i]; c.held && !now.Before(c.lease.Add(o.relied())) {
 			o.lapse(now, fmt.Sprintf("node '%s' did not renew its lease in time", c.node))
 			return
 		}
@@ -253,6 +254,15 @@ func (o *operation) check(now primitives.Instant) {
 	if (o.stage == stageDrain || o.stage == stageFreeze) && !now.Before(o.deadline) {
 		o.fail(now, "", &DrainError{Domain: o.scope.Domain, After: o.settings.Timeout, Blockers: merge(o.looks())})
 	}
+}
+
+// relied is how long the operation goes on without a renewal. The last lease is
+// used up: what was decided under it may take as long as the gates stay closed.
+func (o *operation) relied() time.Duration {
+	if o.stage == stageFinal {
+		return o.settings.Lease
+	}
+	return o.settings.trusted()
 }
 
 func (o *operation) looks() (looks []Look) {

@@ -321,8 +321,8 @@ func largest(list []Blocker) []Blocker {
 func (p *Participant) Departed(process Process) {
 	p.must(func() {
 		p.leases.departed(process)
-		for _, e := range p.engaged { //plexus:orderfree it only raises
-			e.changed.Raise()
+		for _, l := range p.leases.sorted() {
+			p.engaged[l].changed.Raise()
 		}
 	})
 }

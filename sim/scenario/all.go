@@ -1,6 +1,9 @@
 package scenario
 
-import "plexus/sim/campaign"
+import (
+	"plexus/sim/campaign"
+	"plexus/sim/protocol"
+)
 
 // All lists every scenario. The flawed ones must fail: they show that faults,
 // oracles, shrinking and replay work.
@@ -11,6 +14,7 @@ func All() []campaign.Scenario {
 		variedPipeline(),
 		cursorPipeline(),
 		endpointPipeline(),
+		protocol.Holds(),
 		register(registerSound),
 		register(registerUnsynced),
 		register(registerTorn),
