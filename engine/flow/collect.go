@@ -47,6 +47,9 @@ func (c *Collected) Release() (*Carrier, int, error) {
 	return joined, len(parts) - len(rest), nil
 }
 
+// Empty reports whether nothing is collected.
+func (c *Collected) Empty() bool { return c.buffer.empty() }
+
 // Pending returns the shares of the collected rows, for keepalives.
 func (c *Collected) Pending() []*ack.Set {
 	var sets []*ack.Set

@@ -55,6 +55,8 @@ type RelayStatus struct {
 	Waiting                           int // dispatches
 	Admitted                          uint64
 	Attached, Detached, Subscriptions int
+	// Nodes are the other nodes that get a copy of every batch.
+	Nodes []string
 }
 
 // JunctionStatus is what DESCRIBE JUNCTION shows of a running junction.
@@ -64,23 +66,38 @@ type JunctionStatus struct {
 	Edges   []observe.EdgeSummary
 }
 
-// DescribeRelay reads a relay.
+// DescribeRelay reads a relay; false where another node owns it.
 func (d *Domain) DescribeRelay(name string) (RelayStatus, bool) {
 	r := d.views.Load().relays[name]
 	if r == nil {
 		return RelayStatus{}, false
 	}
 	r.lock()
+	if r.mirror {
+		r.mu.Unlock()
+		return RelayStatus{}, false
+	}
 	s := RelayStatus{Plan: r.plan, Buffered: len(r.buffer), Waiting: len(r.waiting), Admitted: r.admitted}
 	r.mu.Unlock()
 	for _, t := range *r.consumers.Load() {
 		switch t.order {
 		case orderAttached:
 			s.Attached++
+		case orderRemote:
+			s.Nodes = append(s.Nodes, t.name)
 		case orderDetached:
 			s.Detached++
 		default:
 			s.Subscriptions++
+		}
+	}
+	for _, other := range d.readersOf(d.revision.Load())[name] {
+		switch {
+		case other.node == "":
+		case other.attached:
+			s.Attached++
+		default:
+			s.Detached++
 		}
 	}
 	return s, true

@@ -20,7 +20,17 @@ type Deps struct {
 	Metrics  *observe.Registry
 	Tap      observe.Tap // nil in production
 	Memory   memory.Allocator
-	Node     string // label of this node
+	Node     string // of this process: what plans name as owner, and a label
+	// Exchange carries batches to and from other nodes; nil on a node that is
+	// alone.
+	Exchange Exchange
+	// Interest tells the other nodes which relays sessions of this one read; nil on
+	// a node that is alone.
+	Interest Interest
+	// Stale, when set, hears that another node refused a delivery because it does
+	// not own the relay: the committed schedule is worth another look. It must not
+	// block.
+	Stale func(domain string)
 	// Report publishes a runtime error to sessions and the log, once. It must not
 	// block.
 	Report func(domain string, operator observe.Endpoint, err error)
@@ -35,12 +45,18 @@ type External interface {
 	StartEmitter(d *Domain, feed *Feed) (EmitterHost, error)
 }
 
-// IngestorHost drives the instances of one source.
+// Interest advertises to every node which relays sessions of this node read.
+type Interest interface {
+	// Lease advertises one reader more and returns once every live node has
+	// published it: the owner, and whoever becomes it, sends copies from then on.
+	// After an error nothing is advertised. release does not wait.
+	Lease(ctx context.Context, domain, relay string) (release func(), err error)
+}
+
+// IngestorHost drives the instances of one source. It begins as its intake says.
 type IngestorHost interface {
-	// Hold engages the ON QUIESCE body; Resume ends it. Work already admitted goes
-	// on.
-	Hold()
-	Resume()
+	// Suspend changes how far intake is suspended. Work already admitted goes on.
+	Suspend(Suspension)
 	// Stop ends intake, finishes admitted work with its confirmation until the
 	// deadline, and closes the source. It returns when no task is left.
 	Stop(ctx context.Context, deadline primitives.Instant)
@@ -57,6 +73,8 @@ type EmitterHost interface {
 	// Stop publishes what is buffered until the deadline, then drops the rest
 	// negatively and closes the sink. It returns when no task is left.
 	Stop(ctx context.Context, deadline primitives.Instant)
+	// Publishing counts the payloads that the sink was offered and has not answered.
+	Publishing() int
 	Describe() EmitterStatus
 }
 
@@ -80,12 +98,19 @@ type Domain struct {
 	settled *primitives.Notice
 	group   *primitives.Group
 
-	// installing serialises changes of what runs.
+	// installing serialises changes of what runs. Of the locks below it, holding
+	// and routing are taken for moments only, and a relay's own lock last.
 	installing *primitives.Mutex
 	revision   atomic.Pointer[decide.Revision]
-	drains     atomic.Int32 // drains in progress: every buffer is due
+	flushes    atomic.Uint64 // generation of the newest force flush
 	sequence   atomic.Uint64
-	holds      int // intake holds, under installing
+
+	holding *primitives.Mutex
+	holds   []*hold
+
+	routing   *primitives.Mutex
+	installed *primitives.Cond    // on routing: another revision is installed
+	readers   map[string][]string // other nodes with sessions that read a relay
 
 	// These change under installing; tasks hold pointers, never the maps.
 	relays    map[string]*Relay
@@ -117,6 +142,10 @@ type ingestor struct {
 	host      IngestorHost
 	intake    *Intake
 	processor *processor
+
+	// Under d.holding.
+	suspended Suspension
+	leaving   bool // it is drained to go away
 }
 
 // emitter is a running emitter.
@@ -146,11 +175,14 @@ func NewDomain(ctx context.Context, w primitives.World, name string, deps Deps) 
 		settled:    primitives.NewNotice(w),
 		group:      primitives.NewGroup(ctx, w),
 		installing: primitives.NewMutex(w),
+		holding:    primitives.NewMutex(w),
+		routing:    primitives.NewMutex(w),
 		relays:     map[string]*Relay{},
 		junctions:  map[string]*junction{},
 		ingestors:  map[string]*ingestor{},
 		emitters:   map[string]*emitter{},
 	}
+	d.installed = primitives.NewCond(w, d.routing)
 	d.publishViews()
 	return d
 }
@@ -221,6 +253,9 @@ func (d *Domain) Start(name string, f func(ctx context.Context) error) *Task {
 	})
 	return t
 }
+
+// Cancel asks the task to end.
+func (t *Task) Cancel() { t.cancel() }
 
 // Stop cancels the task and waits for its end.
 func (t *Task) Stop() {

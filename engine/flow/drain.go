@@ -6,18 +6,46 @@ import (
 
 	"plexus/engine/decide"
 	"plexus/engine/observe"
+	"plexus/engine/quiesce"
+	"plexus/nspl/vocab"
 	"plexus/primitives"
 )
 
-// Drain says that an operator flushes whatever it holds at once: because the
-// whole domain drains, or because the operator is about to go away.
+// Drain says that an operator flushes whatever it holds at once: because a hold
+// covers it, because a flush generation asked everyone, or because the operator is
+// about to go away.
 type Drain struct {
-	d   *Domain
-	own atomic.Bool
+	d    *Domain
+	own  atomic.Bool
+	held atomic.Bool
+	done atomic.Uint64 // newest flush generation that the operator completed
+}
+
+// newDrain returns the drain of an operator that starts.
+func (d *Domain) newDrain(kind vocab.EntityKind, name string) *Drain {
+	_ = d.holding.Lock(context.Background()) // held for changes only
+	defer d.holding.Unlock()
+	f := &Drain{d: d}
+	f.done.Store(d.flushes.Load())
+	f.held.Store(d.draining(kind, name))
+	return f
 }
 
 // On reports whether everything buffered is due.
-func (f *Drain) On() bool { return f.d.drains.Load() > 0 || f.own.Load() }
+func (f *Drain) On() bool {
+	return f.held.Load() || f.own.Load() || f.done.Load() < f.d.flushes.Load()
+}
+
+// Owes returns the newest flush generation and whether the operator has yet to
+// complete it: to flush everything that it held when it read the generation. What
+// waits at a closed gate is flushed.
+func (f *Drain) Owes() (generation uint64, owes bool) {
+	generation = f.d.flushes.Load()
+	return generation, f.done.Load() < generation
+}
+
+// Complete ends the operator's part of a flush generation.
+func (f *Drain) Complete(generation uint64) { f.done.Store(generation) }
 
 // Quiesce holds the intake of the domain under each source's ON QUIESCE body,
 // makes everything buffered due, and returns once nothing is unfinished. The
@@ -28,31 +56,21 @@ func (d *Domain) Quiesce(ctx context.Context, deadline primitives.Instant) (rele
 		return nil, err
 	}
 	defer d.installing.Unlock()
-	free, err := d.quiesce(ctx, deadline)
+	h, err := d.quiesce(ctx, deadline)
 	if err != nil {
+		h.Release()
 		return nil, err
 	}
-	return func() {
-		// The lock is only held for changes that end by their own deadline.
-		if d.installing.Lock(context.Background()) == nil {
-			free()
-			d.installing.Unlock()
-		}
-	}, nil
+	return h.Release, nil
 }
 
-func (d *Domain) quiesce(ctx context.Context, deadline primitives.Instant) (release func(), err error) {
-	d.hold(1)
-	d.drains.Add(1)
-	release = func() {
-		d.drains.Add(-1)
-		d.hold(-1)
-	}
-	d.nudge()
+// quiesce engages the whole domain and waits until nothing is unfinished. The
+// hold is engaged even when that failed.
+func (d *Domain) quiesce(ctx context.Context, deadline primitives.Instant) (*hold, error) {
+	h := d.engage(quiesce.Scope{Domain: d.name, Whole: true})
 	for generation := uint64(1); ; generation++ {
 		if err := d.await(ctx, deadline, func() bool { return d.Counts().none() }); err != nil {
-			release()
-			return nil, err
+			return h, err
 		}
 		// One look sees nothing; a second one after every task had a turn, with no
 		// admission between, proves that nothing was on its way.
@@ -61,7 +79,7 @@ func (d *Domain) quiesce(ctx context.Context, deadline primitives.Instant) (rele
 		d.world.Tasks().Yield()
 		if d.Counts().none() && d.admissions() == before {
 			observe.Emit(d.deps.Tap, observe.Event{Kind: observe.DomainQuiet, Domain: d.name, ID: generation})
-			return release, nil
+			return h, nil
 		}
 	}
 }
@@ -80,30 +98,17 @@ func (d *Domain) await(ctx context.Context, deadline primitives.Instant, settled
 	return nil
 }
 
-// hold engages or ends the hold of every source.
-func (d *Domain) hold(n int) {
-	was := d.holds
-	d.holds += n
-	for _, name := range primitives.SortedKeys(d.ingestors) {
-		switch host := d.ingestors[name].host; {
-		case was == 0:
-			host.Hold()
-		case d.holds == 0:
-			host.Resume()
-		}
-	}
-}
-
 // nudge makes every task look at its buffers.
 func (d *Domain) nudge() {
-	for _, name := range primitives.SortedKeys(d.ingestors) {
-		d.ingestors[name].processor.wake.Raise()
+	v := d.views.Load()
+	for _, name := range primitives.SortedKeys(v.ingestors) {
+		v.ingestors[name].processor.wake.Raise()
 	}
-	for _, name := range primitives.SortedKeys(d.junctions) {
-		d.junctions[name].processor.wake.Raise()
+	for _, name := range primitives.SortedKeys(v.junctions) {
+		v.junctions[name].processor.wake.Raise()
 	}
-	for _, name := range primitives.SortedKeys(d.emitters) {
-		d.emitters[name].host.Nudge()
+	for _, name := range primitives.SortedKeys(v.emitters) {
+		v.emitters[name].host.Nudge()
 	}
 }
 
@@ -135,7 +140,7 @@ func (d *Domain) admissions() uint64 {
 	for _, name := range primitives.SortedKeys(v.relays) {
 		r := v.relays[name]
 		r.lock()
-		n += r.admitted
+		n += r.admitted + r.arrived
 		r.mu.Unlock()
 	}
 	return n
@@ -159,17 +164,15 @@ func (d *Domain) wind(ctx context.Context, deadline primitives.Instant) error {
 		return err
 	}
 	defer d.installing.Unlock()
-	release, err := d.quiesce(ctx, deadline)
-	if err == nil {
-		defer release()
-	}
+	h, err := d.quiesce(ctx, deadline)
+	defer h.Release()
 	d.retire(ctx, &change{
 		next:          &decide.Revision{Domain: d.name},
 		ingestorsGone: primitives.SortedKeys(d.ingestors),
 		junctionsGone: primitives.SortedKeys(d.junctions),
 		emittersGone:  primitives.SortedKeys(d.emitters),
 		relaysGone:    primitives.SortedKeys(d.relays),
-	}, deadline, err != nil)
+	}, deadline)
 	d.publishViews()
 	return err
 }

@@ -19,6 +19,9 @@ var (
 var (
 	reasonGone      = ack.Reason{Class: ack.ClassDispatch, Text: "consumer is gone"}
 	reasonWithdrawn = ack.Reason{Class: ack.ClassDispatch, Text: "dispatch cancelled"}
+	reasonUnread    = ack.Reason{Class: ack.ClassDispatch, Text: "no attached consumer on the receiving node"}
+	reasonSwapped   = ack.Reason{Class: ack.ClassDispatch, Text: "relay swapped"}
+	reasonTooLarge  = ack.Reason{Class: ack.ClassInternal, Text: "batch exceeds the 32 MiB relay body"}
 	reasonStopped   = ack.Reason{Class: ack.ClassTeardown, Text: "stopped before the row was finished"}
 	reasonMessage   = ack.Reason{Class: ack.ClassMessage, Text: "message error"}
 	reasonInternal  = ack.Reason{Class: ack.ClassInternal, Text: "internal failure"}
@@ -40,6 +43,35 @@ type ProgramError struct {
 
 func (e *ProgramError) Error() string { return fmt.Sprintf("program of %s", e.Operator) }
 func (e *ProgramError) Unwrap() error { return e.Err }
+
+// AloneError says that a revision needs other nodes and this one has no way to
+// reach any.
+type AloneError struct{ Elsewhere []string }
+
+func (e *AloneError) Error() string {
+	return "this node reaches no other: " + strings.Join(e.Elsewhere, ", ")
+}
+
+// InterestError says that the nodes of the cluster did not all learn in time that
+// a session here reads a relay.
+type InterestError struct {
+	Relay string
+	Err   error
+}
+
+func (e *InterestError) Error() string { return "advertise a reader of relay " + e.Relay }
+func (e *InterestError) Unwrap() error { return e.Err }
+
+// CrowdError says that a node hosts more attached consumers of one relay than a
+// delivery can name.
+type CrowdError struct {
+	Relay, Node string
+	Attached    int
+}
+
+func (e *CrowdError) Error() string {
+	return fmt.Sprintf("relay %s: node '%s' hosts %d attached consumers, at most %d are supported", e.Relay, e.Node, e.Attached, meantMax)
+}
 
 // MessageError is the report of failed rows under ON MESSAGE ERROR LOG, or of an
 // error record that failed itself.

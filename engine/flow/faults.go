@@ -312,6 +312,11 @@ func (m *MessageErrors) Blocked(now primitives.Instant) bool {
 	return m.outlet != nil && m.outlet.busy.Load() && m.due() <= now
 }
 
+// Flushed reports whether nothing is buffered, or what is waits at a closed gate.
+func (m *MessageErrors) Flushed() bool {
+	return m.buffer.empty() || m.outlet.busy.Load() && m.outlet.gated()
+}
+
 // Flush dispatches the buffered error records, which must be due.
 func (m *MessageErrors) Flush() { m.d.dispatch(m.operator, &m.buffer, m.outlet, m.load) }
 

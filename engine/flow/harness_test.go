@@ -123,10 +123,9 @@ func (w *world) stop(within time.Duration) error {
 }
 
 // fakeIngestor lets the scenario push groups through the intake.
-type fakeIngestor struct{ held int }
+type fakeIngestor struct{ suspended Suspension }
 
-func (f *fakeIngestor) Hold()                                    { f.held++ }
-func (f *fakeIngestor) Resume()                                  { f.held-- }
+func (f *fakeIngestor) Suspend(s Suspension)                     { f.suspended = s }
 func (f *fakeIngestor) Stop(context.Context, primitives.Instant) {}
 func (f *fakeIngestor) Describe() IngestorStatus                 { return IngestorStatus{Status: "running"} }
 
@@ -137,6 +136,7 @@ func (w *world) StartIngestor(_ *Domain, in *Intake) (IngestorHost, error) {
 
 type fakeEmitter struct{ task *Task }
 
+func (f *fakeEmitter) Publishing() int                          { return 0 }
 func (f *fakeEmitter) Nudge()                                   {}
 func (f *fakeEmitter) Update(*decide.EmitterPlan) error         { return nil }
 func (f *fakeEmitter) Stop(context.Context, primitives.Instant) { f.task.Stop() }

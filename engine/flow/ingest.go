@@ -49,6 +49,8 @@ func (g *Group) fail(now primitives.Instant, why ack.Reason) {
 // one intake; groups run in the order of arrival.
 type Intake struct {
 	Plan *decide.IngestorPlan
+	// Suspended is how the source begins: a hold may last.
+	Suspended Suspension
 	// Ledger is where the roots of acknowledged messages are opened.
 	Ledger *ack.Ledger
 	// Load counts what the source host has in hand beyond its groups: batches

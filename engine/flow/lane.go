@@ -69,11 +69,15 @@ func (l *Lane) Close(why ack.Reason) {
 // domain to become quiet.
 type Load struct {
 	n       atomic.Int64
+	entered atomic.Uint64 // all that was ever counted
 	settled *primitives.Notice
 }
 
 // Add changes the count.
 func (l *Load) Add(n int) {
+	if n > 0 {
+		l.entered.Add(uint64(n))
+	}
 	if n != 0 && l.n.Add(int64(n)) == 0 {
 		l.settled.Raise()
 	}

@@ -11,6 +11,9 @@ const (
 	// a declared policy. It must fit several times into the smallest ACK TIMEOUT.
 	KeepaliveEvery = 100 * time.Millisecond
 	ackTimeoutMin  = time.Second
+	// moveGrace is what an operator gets to end when another node executes it now: a
+	// planned move has drained it before.
+	moveGrace = 2 * time.Second
 	// subscriptionFrames is the queue of a session for all its subscriptions.
 	subscriptionFrames = 16
 	// frameRowsMax bounds one frame of a subscription.

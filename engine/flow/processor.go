@@ -53,6 +53,7 @@ func (p *processor) run(ctx context.Context) error {
 	for {
 		now := p.d.now()
 		p.keepAlive(now) // every turn: under load the task may never wait
+		p.completeFlush()
 		if command, ok := p.commands.TryRecv(); ok {
 			command()
 			continue
@@ -278,6 +279,27 @@ func (d *Domain) failParts(operator observe.Endpoint, parts []*Carrier, err erro
 		c.Fail(d.now(), reasonInternal)
 	}
 	load.Add(-len(parts))
+}
+
+// completeFlush ends the task's part of a flush generation once everything that
+// it held is gone, or waits at a closed gate.
+func (p *processor) completeFlush() {
+	asked, owes := p.drain.Owes()
+	if !owes {
+		return
+	}
+	empty, gated := true, false
+	p.buffers(func(b *buffer, o *outlet) {
+		stands := o.busy.Load() && o.gated()
+		empty = empty && (b.empty() || stands)
+		gated = gated || stands
+	})
+	for _, c := range p.collectors {
+		empty = empty && (c.buffer.empty() || gated)
+	}
+	if empty {
+		p.drain.Complete(asked)
+	}
 }
 
 // deadline is when the next flush or release is due. Buffers behind a waiting

@@ -9,6 +9,7 @@ import (
 	"plexus/engine/decide"
 	"plexus/engine/expr"
 	"plexus/engine/observe"
+	"plexus/nspl/vocab"
 	"plexus/primitives"
 )
 
@@ -25,6 +26,12 @@ type change struct {
 
 	programs map[string]*program // of new and updated junctions
 	intakes  map[string]*program // of new ingestors
+
+	// moved are operators that go away because another node executes them now.
+	moved map[string]bool
+	// swapped are relays that go on with other consumers.
+	swapped []string
+	readers map[string][]reader // of each relay, in the next revision
 }
 
 // Install makes the revision what the domain executes. Operators that did not
@@ -43,7 +50,6 @@ func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 		return err
 	}
 	deadline := d.now().Add(d.deps.DrainTimeout)
-	abandon := false
 	if next.Running {
 		release, err := d.settle(ctx, c, deadline)
 		if err != nil {
@@ -51,29 +57,60 @@ func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 		}
 		defer release()
 	} else {
-		release, err := d.quiesce(ctx, deadline)
-		if err == nil {
-			defer release()
-		} else if abandon = errors.As(err, new(*DrainError)); !abandon {
+		h, err := d.quiesce(ctx, deadline)
+		defer h.Release()
+		if err != nil && !errors.As(err, new(*DrainError)) {
 			return err
 		}
 	}
-	defer d.publishViews() // also what an interrupted installation has changed
-	d.retire(ctx, c, deadline, abandon)
+	defer d.swap(c)()
+	defer d.withHolds(func() {}) // what started or went meanwhile
+	defer d.publishViews()       // also what an interrupted installation has changed
+	d.retire(ctx, c, deadline)
 	if err := d.activate(ctx, c); err != nil {
 		return err
 	}
-	d.revision.Store(next)
+	d.publish(next)
 	observe.Emit(d.deps.Tap, observe.Event{Kind: observe.RevisionInstalled, Domain: d.name, ID: next.Number})
 	return nil
+}
+
+// publish makes the revision the one that is installed: deliveries that waited for
+// it look again.
+func (d *Domain) publish(next *decide.Revision) {
+	d.publishViews()
+	_ = d.routing.Lock(context.Background()) // held for lookups only
+	d.revision.Store(next)
+	d.routing.Unlock()
+	d.installed.Broadcast()
+}
+
+// swap closes the fan-out gates of the relays that go on with other consumers, and
+// of all when the domain stops: a batch that met a half of the routes would finish
+// without the other. It waits for no fan-out: one in progress goes on to the
+// consumers it was read with, and those that leave refuse it.
+func (d *Domain) swap(c *change) (open func()) {
+	var paused []*Relay
+	for _, name := range c.swapped {
+		d.relays[name].pause()
+		paused = append(paused, d.relays[name])
+	}
+	return func() {
+		for _, r := range paused {
+			r.resume()
+		}
+	}
 }
 
 // compare decides what the installation does and compiles what it needs, before
 // anything changes.
 func (d *Domain) compare(next *decide.Revision) (*change, error) {
-	c := &change{next: next, programs: map[string]*program{}, intakes: map[string]*program{}}
+	if err := d.checkAlone(next); err != nil {
+		return nil, err
+	}
+	c := &change{next: next, programs: map[string]*program{}, intakes: map[string]*program{}, moved: map[string]bool{}, readers: d.readersOf(next)}
 	replaced := map[string]bool{} // relays whose operators start anew
-	relays := byName(next.Relays, func(p *decide.RelayPlan) string { return p.Name })
+	relays := byName(all(next.Relays), relayName)
 	for _, name := range primitives.SortedKeys(d.relays) {
 		if plan := relays[name]; plan == nil || !reflect.DeepEqual(plan.Schema, d.relays[name].plan.Schema) {
 			c.relaysGone = append(c.relaysGone, name)
@@ -85,6 +122,9 @@ func (d *Domain) compare(next *decide.Revision) (*change, error) {
 			c.relaysNew = append(c.relaysNew, name)
 		}
 	}
+	if err := c.compareReaders(d, replaced); err != nil {
+		return nil, err
+	}
 	if err := c.compareJunctions(d, replaced); err != nil {
 		return nil, err
 	}
@@ -95,17 +135,45 @@ func (d *Domain) compare(next *decide.Revision) (*change, error) {
 	return c, nil
 }
 
+// compareReaders finds the relays that go on with other consumers.
+func (c *change) compareReaders(d *Domain, replaced map[string]bool) error {
+	before := d.readersOf(d.revision.Load())
+	for _, name := range primitives.SortedKeys(d.relays) {
+		if !replaced[name] && (!c.next.Running || !slices.Equal(before[name], c.readers[name])) {
+			c.swapped = append(c.swapped, name)
+		}
+	}
+	for _, name := range primitives.SortedKeys(c.readers) {
+		nodes := nodesOf(c.readers[name])
+		for _, node := range primitives.SortedKeys(nodes) {
+			if n := len(nodes[node]); n > meantMax {
+				return &CrowdError{Relay: name, Node: node, Attached: n}
+			}
+		}
+	}
+	return nil
+}
+
+// leaves notes that an operator goes away because another node executes it now.
+func (c *change) leaves(kind, name string, elsewhere bool) {
+	if elsewhere {
+		c.moved[kind+" "+name] = true
+	}
+}
+
 func (c *change) compareJunctions(d *Domain, replaced map[string]bool) error {
-	plans := map[string]*decide.JunctionPlan{}
+	plans, known := map[string]*decide.JunctionPlan{}, map[string]*decide.JunctionPlan{}
 	if c.next.Running {
-		plans = byName(c.next.Junctions, func(p *decide.JunctionPlan) string { return p.Name })
+		known = byName(all(c.next.Junctions), junctionName)
+		plans = byName(local(d, c.next.Junctions, junctionPlace), junctionName)
 	}
 	for _, name := range primitives.SortedKeys(d.junctions) {
 		old, plan := d.junctions[name].plan, plans[name]
+		c.leaves("junction", name, plan == nil && known[name] != nil)
 		switch {
 		case plan == nil, !sameShape(old, plan), reads(plan.Inputs, replaced), writes(plan.Routes, replaced):
 			c.junctionsGone = append(c.junctionsGone, name)
-		case !reflect.DeepEqual(old, plan):
+		case !samePlan(old, plan, junctionPlace):
 			c.junctionsUpdated = append(c.junctionsUpdated, name)
 		default:
 			delete(plans, name)
@@ -125,13 +193,15 @@ func (c *change) compareJunctions(d *Domain, replaced map[string]bool) error {
 }
 
 func (c *change) compareIngestors(d *Domain, replaced map[string]bool) error {
-	plans := map[string]*decide.IngestorPlan{}
+	plans, known := map[string]*decide.IngestorPlan{}, map[string]*decide.IngestorPlan{}
 	if c.next.Running {
-		plans = byName(c.next.Ingestors, func(p *decide.IngestorPlan) string { return p.Name })
+		known = byName(all(c.next.Ingestors), ingestorName)
+		plans = byName(local(d, c.next.Ingestors, ingestorPlace), ingestorName)
 	}
 	for _, name := range primitives.SortedKeys(d.ingestors) {
 		plan := plans[name]
-		if plan != nil && !writes(plan.Routes, replaced) && reflect.DeepEqual(d.ingestors[name].plan, plan) {
+		c.leaves("ingestor", name, plan == nil && known[name] != nil)
+		if plan != nil && !writes(plan.Routes, replaced) && samePlan(d.ingestors[name].plan, plan, ingestorPlace) {
 			delete(plans, name)
 			continue
 		}
@@ -149,16 +219,18 @@ func (c *change) compareIngestors(d *Domain, replaced map[string]bool) error {
 }
 
 func (c *change) compareEmitters(d *Domain, replaced map[string]bool) {
-	plans := map[string]*decide.EmitterPlan{}
+	plans, known := map[string]*decide.EmitterPlan{}, map[string]*decide.EmitterPlan{}
 	if c.next.Running {
-		plans = byName(c.next.Emitters, func(p *decide.EmitterPlan) string { return p.Name })
+		known = byName(all(c.next.Emitters), emitterName)
+		plans = byName(local(d, c.next.Emitters, emitterPlace), emitterName)
 	}
 	for _, name := range primitives.SortedKeys(d.emitters) {
 		old, plan := d.emitters[name].plan, plans[name]
+		c.leaves("emitter", name, plan == nil && known[name] != nil)
 		switch {
 		case plan == nil, reads(plan.Inputs, replaced), !sameEmitter(old, plan):
 			c.emittersGone = append(c.emittersGone, name)
-		case !reflect.DeepEqual(old, plan):
+		case !samePlan(old, plan, emitterPlace):
 			c.emittersUpdated = append(c.emittersUpdated, name)
 			delete(plans, name)
 		default:
@@ -172,14 +244,15 @@ func (c *change) compareEmitters(d *Domain, replaced map[string]bool) {
 func sameEmitter(a, b *decide.EmitterPlan) bool {
 	left, right := *a, *b
 	left.Flush, right.Flush = b.Flush, b.Flush
-	return reflect.DeepEqual(&left, &right)
+	return samePlan(&left, &right, emitterPlace)
 }
 
-// retire ends what goes away, sources first and relays last. With abandon, work
-// is still on its way: no relay starts a fan-out meanwhile, because one whose
-// consumers went away would finish its rows, and what it holds is failed.
-func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Instant, abandon bool) {
-	if abandon {
+// retire ends what goes away, sources first and relays last. When the domain
+// stops, no relay starts a fan-out meanwhile, because one whose consumers went
+// away would finish its rows, and what it still gets is failed. What another node
+// executes now was drained before or is lost here: it gets a moment to end.
+func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Instant) {
+	if !c.next.Running {
 		for _, name := range primitives.SortedKeys(d.relays) {
 			r := d.relays[name]
 			r.pause()
@@ -189,9 +262,15 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 			}()
 		}
 	}
+	by := func(kind, name string) primitives.Instant {
+		if c.moved[kind+" "+name] {
+			return min(deadline, d.now().Add(moveGrace))
+		}
+		return deadline
+	}
 	for _, name := range c.ingestorsGone {
 		in := d.ingestors[name]
-		in.host.Stop(ctx, deadline)
+		in.host.Stop(ctx, by("ingestor", name))
 		in.processor.task.Stop()
 		delete(d.ingestors, name)
 	}
@@ -206,10 +285,10 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 		e := d.emitters[name]
 		e.consumer.lane.Close(reasonGone)
 		d.disconnect(e.consumer, e.plan.Inputs)
-		e.host.Stop(ctx, deadline)
+		e.host.Stop(ctx, by("emitter", name))
 		delete(d.emitters, name)
 	}
-	relays := byName(c.next.Relays, func(p *decide.RelayPlan) string { return p.Name })
+	relays := byName(all(c.next.Relays), relayName)
 	for _, name := range c.relaysGone {
 		r := d.relays[name]
 		why := RelayRemoved
@@ -217,7 +296,7 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 			why = RelayChanged
 		}
 		r.endSubscriptions(why)
-		r.task.Stop()
+		r.stop()
 		delete(d.relays, name)
 	}
 }
@@ -225,15 +304,10 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 // activate starts what is new, relays first and sources last, so that nothing
 // is produced before its consumers listen.
 func (d *Domain) activate(ctx context.Context, c *change) error {
-	for i := range c.next.Relays {
-		plan := &c.next.Relays[i]
-		if r := d.relays[plan.Name]; r == nil {
-			d.relays[plan.Name] = newRelay(d, plan)
-		} else if r.capacity != plan.CapacityBatches {
-			r.setCapacity(plan)
-		}
+	if err := d.activateRelays(c); err != nil {
+		return err
 	}
-	emitters := byName(c.next.Emitters, func(p *decide.EmitterPlan) string { return p.Name })
+	emitters := byName(all(c.next.Emitters), emitterName)
 	for _, name := range c.emittersUpdated {
 		e := d.emitters[name]
 		if err := e.host.Update(emitters[name]); err != nil {
@@ -246,7 +320,7 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 			return err
 		}
 	}
-	junctions := byName(c.next.Junctions, func(p *decide.JunctionPlan) string { return p.Name })
+	junctions := byName(all(c.next.Junctions), junctionName)
 	for _, name := range c.junctionsUpdated {
 		j := d.junctions[name]
 		var failed error
@@ -263,7 +337,7 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 			return err
 		}
 	}
-	ingestors := byName(c.next.Ingestors, func(p *decide.IngestorPlan) string { return p.Name })
+	ingestors := byName(all(c.next.Ingestors), ingestorName)
 	for _, name := range c.ingestorsNew {
 		if err := d.startIngestor(ingestors[name], c.intakes[name]); err != nil {
 			return err
@@ -272,33 +346,57 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 	return nil
 }
 
-func (d *Domain) newProcessor(kind, name string) *processor {
+// activateRelays starts this node's ends of new relays, and gives every relay its
+// place.
+func (d *Domain) activateRelays(c *change) error {
+	for i := range c.next.Relays {
+		plan := &c.next.Relays[i]
+		r := d.relays[plan.Name]
+		if r == nil {
+			var err error
+			if r, err = newRelay(d, plan); err != nil {
+				return err
+			}
+			d.relays[plan.Name] = r
+		}
+		r.configure(plan, c.next, nodesOf(c.readers[plan.Name]))
+	}
+	_ = d.routing.Lock(context.Background()) // held for lookups only
+	defer d.routing.Unlock()
+	for _, name := range primitives.SortedKeys(d.relays) {
+		d.relays[name].route()
+	}
+	return nil
+}
+
+func (d *Domain) newProcessor(kind vocab.EntityKind, name string) *processor {
 	return &processor{
-		d: d, self: observe.Endpoint{Kind: kind, Name: name}, load: d.newLoad(), wake: primitives.NewNotice(d.world),
-		drain: &Drain{d: d}, commands: primitives.NewQueue[func()](d.world, 1), scratch: expr.NewScratch(), touchAt: primitives.Never,
+		d: d, self: observe.Endpoint{Kind: kind.Words(), Name: name}, load: d.newLoad(), wake: primitives.NewNotice(d.world),
+		drain: d.newDrain(kind, name), commands: primitives.NewQueue[func()](d.world, 1), scratch: expr.NewScratch(), touchAt: primitives.Never,
 	}
 }
 
 func (d *Domain) startJunction(plan *decide.JunctionPlan, prog *program) error {
-	p := d.newProcessor("junction", plan.Name)
+	p := d.newProcessor(vocab.EntityJunction, plan.Name)
 	p.lane = newLane(d.world, p.load)
 	if err := p.attach(prog); err != nil {
 		return err
 	}
-	j := &junction{plan: plan, processor: p, consumer: newConsumer(plan.Name, plan.Attached, p.lane)}
+	j := &junction{plan: plan, processor: p, consumer: newConsumer("junction", plan.Name, plan.Attached, p.lane)}
 	p.task = d.Start("junction", p.run)
 	d.junctions[plan.Name] = j
 	return d.connect(j.consumer, plan.Inputs)
 }
 
 func (d *Domain) startIngestor(plan *decide.IngestorPlan, prog *program) error {
-	p := d.newProcessor("ingestor", plan.Name)
+	p := d.newProcessor(vocab.EntityIngestor, plan.Name)
 	p.groups = primitives.NewQueue[*Group](d.world, 1)
 	if err := p.attach(prog); err != nil {
 		return err
 	}
 	p.task = d.Start("ingest", p.run)
-	in := &ingestor{plan: plan, processor: p, intake: &Intake{Plan: plan, Ledger: d.ledger, Load: d.newLoad(), p: p}}
+	in := &ingestor{plan: plan, processor: p, suspended: d.suspensionNow(plan.Name)}
+	in.intake = &Intake{Plan: plan, Suspended: in.suspended, Ledger: d.ledger, Load: d.newLoad(), p: p}
 	host, err := d.deps.External.StartIngestor(d, in.intake)
 	if err != nil {
 		p.task.Stop()
@@ -306,20 +404,17 @@ func (d *Domain) startIngestor(plan *decide.IngestorPlan, prog *program) error {
 	}
 	in.host = host
 	d.ingestors[plan.Name] = in
-	if d.holds > 0 {
-		host.Hold()
-	}
 	return nil
 }
 
 func (d *Domain) startEmitter(plan *decide.EmitterPlan) error {
 	load := d.newLoad()
-	feed := &Feed{Plan: plan, Load: load, Lane: newLane(d.world, load), Wake: primitives.NewNotice(d.world), Drain: &Drain{d: d}}
+	feed := &Feed{Plan: plan, Load: load, Lane: newLane(d.world, load), Wake: primitives.NewNotice(d.world), Drain: d.newDrain(vocab.EntityEmitter, plan.Name)}
 	host, err := d.deps.External.StartEmitter(d, feed)
 	if err != nil {
 		return err
 	}
-	e := &emitter{plan: plan, host: host, feed: feed, consumer: newConsumer(plan.Name, plan.Attached, feed.Lane)}
+	e := &emitter{plan: plan, host: host, feed: feed, consumer: newConsumer("emitter", plan.Name, plan.Attached, feed.Lane)}
 	d.emitters[plan.Name] = e
 	return d.connect(e.consumer, plan.Inputs)
 }
@@ -327,12 +422,13 @@ func (d *Domain) startEmitter(plan *decide.EmitterPlan) error {
 // The order of consumers in a fan-out.
 const (
 	orderAttached = iota
+	orderRemote
 	orderDetached
 	orderSubscription
 )
 
-func newConsumer(name string, attached bool, lane *Lane) *consumer {
-	c := &consumer{name: name, attached: attached, order: orderDetached, lane: lane}
+func newConsumer(kind, name string, attached bool, lane *Lane) *consumer {
+	c := &consumer{name: name, id: idOf(kind, name), attached: attached, order: orderDetached, lane: lane}
 	if attached {
 		c.order = orderAttached
 	}
@@ -362,13 +458,27 @@ func (d *Domain) disconnect(t *consumer, inputs []decide.InputPlan) {
 	}
 }
 
-func byName[T any](plans []T, name func(*T) string) map[string]*T {
-	m := make(map[string]*T, len(plans))
+// all points at every plan of a list.
+func all[T any](plans []T) []*T {
+	out := make([]*T, len(plans))
 	for i := range plans {
-		m[name(&plans[i])] = &plans[i]
+		out[i] = &plans[i]
+	}
+	return out
+}
+
+func byName[T any](plans []*T, name func(*T) string) map[string]*T {
+	m := make(map[string]*T, len(plans))
+	for _, p := range plans {
+		m[name(p)] = p
 	}
 	return m
 }
+
+func relayName(p *decide.RelayPlan) string       { return p.Name }
+func ingestorName(p *decide.IngestorPlan) string { return p.Name }
+func junctionName(p *decide.JunctionPlan) string { return p.Name }
+func emitterName(p *decide.EmitterPlan) string   { return p.Name }
 
 func reads(inputs []decide.InputPlan, relays map[string]bool) bool {
 	for i := range inputs {

@@ -4,82 +4,136 @@ import (
 	"context"
 	"sync/atomic"
 
+	"plexus/engine/batch"
 	"plexus/engine/decide"
+	"plexus/engine/exchange"
 	"plexus/engine/observe"
+	"plexus/nspl/vocab"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
 )
 
 var (
 	relayFull    = invariant.Sometimes("a dispatch waited for a relay")
+	relayGated   = invariant.Sometimes("a dispatch waited at a closed gate")
 	relayStalled = invariant.Sometimes("a relay waited for a consumer")
 )
 
-// Relay is a bounded buffer with one owner task and any number of consumers.
+// Relay is this node's end of a relay. On the node that owns it, it is the relay:
+// a bounded buffer with one owner task and any number of consumers, some of them
+// other nodes. Elsewhere it mirrors it: producers here dispatch through it to the
+// owner, and copies that the owner sends fan out to the consumers here. Which of
+// both it is changes with a revision; who is connected to it stays connected.
 //
-// Producers dispatch through an [outlet]; a full buffer keeps their batch in the
-// waiting list, in the order of asking. A batch occupies its slot until every
-// consumer has taken it or is gone.
+// Producers dispatch through an [outlet]. A full buffer, a closed gate or an
+// owner elsewhere keeps their batch in the waiting list, in the order of asking.
+// A batch occupies its slot until every consumer has taken it or is gone.
 type Relay struct {
-	d    *Domain
-	plan *decide.RelayPlan // replaced with the capacity only
+	d      *Domain
+	name   string
+	schema *vocab.Schema
+	layout *exchange.Layout // nil on a node that is alone
 
-	mu       *primitives.Mutex // guards what follows; nothing waits under it (F1)
-	capacity int
-	buffer   []*Carrier
-	waiting  []*outlet
-	admitted uint64 // batches since start
-	closed   bool
-	paused   int  // swaps in progress: what is buffered waits
-	busy     bool // the first of the buffer is in fan-out
+	mu       *primitives.Mutex       // guards what follows; nothing waits under it (F1)
+	plan     *decide.RelayPlan       // replaced with the capacity and the owner only
+	mirror   bool                    // another node owns it, or none
+	owner    string                  // of a mirror; "" for none
+	nodes    map[string][]consumerID // nodes with operators that read it, and the attached ones of each
+	revision uint64                  // that said so
+	capacity int                     // of the buffer: the plan's, or the one copy of a mirror
+	buffer   []held                  // admitted here
+	waiting  []*outlet               // dispatches into the relay, of producers here and of other nodes
+	arriving []*outlet               // copies of the owner for consumers here
+	admitted uint64                  // dispatches admitted here since start
+	arrived  uint64                  // copies admitted here since start
+	closed   bool                    // for good
+	paused   int                     // swaps in progress: what is buffered waits
+	gates    int                     // holds that let nobody in
+	busy     bool                    // the first of the buffer is in fan-out
+	remotes  map[string]*remote      // nodes with consumers, on the owner; changes under d.routing
 	// ended is why subscriptions end, once the relay is going away.
 	ended *EndCause
 
-	// consumers is replaced as a whole, in hand-over order: attached, detached,
-	// subscriptions, each by name.
+	// consumers is replaced as a whole, in hand-over order: attached ones, other
+	// nodes, detached ones, subscriptions, each by name.
 	consumers atomic.Pointer[[]*consumer]
 	wake      *primitives.Notice
-	stalled   atomic.Bool // a hand-over waits for room in a lane
-	load      *Load       // buffered and waiting batches
+	sender    *sender     // nil on a node that is alone
+	stalled   atomic.Bool // a hand-over waits for a consumer
+	load      *Load       // everything held here, admitted or not
 	task      *Task
 
 	depth        *observe.Histogram
 	capacityWait *observe.Counter
 }
 
-// consumer is one end of a relay.
-type consumer struct {
-	name     string
-	attached bool
-	// order puts attached consumers before detached ones and both before
-	// subscriptions.
-	order        int
-	lane         *Lane
-	subscription *Subscription // nil for operators
+// held is a batch that was admitted.
+type held struct {
+	carrier  *Carrier
+	copied   *copied // set on a mirror: it has been through the owner's buffer
+	sequence uint64  // of its admission, of copies and dispatches apart
 }
 
-// outlet is how one route offers batches to one relay: one at a time (F3).
+// copied is what the owner said with a copy.
+type copied struct {
+	owner string
+	meant []consumerID // attached consumers here that it is for, ascending
+}
+
+// consumer is one end of a relay: an operator or a subscription of this node, or
+// another node with some of them.
+type consumer struct {
+	name     string
+	id       consumerID // of operators
+	attached bool
+	// order puts attached consumers before other nodes, those before detached
+	// consumers and subscriptions last.
+	order        int
+	lane         *Lane         // nil for other nodes
+	subscription *Subscription // nil for operators
+	remote       *remote       // other nodes
+}
+
+// outlet is how one route offers batches to one relay: one at a time (F3). A
+// batch of another node has an outlet of its own.
 type outlet struct {
 	relay *Relay
-	edge  *observe.Edge
+	edge  *observe.Edge      // nil for a batch of another node
 	wake  *primitives.Notice // of the producer's task
 	busy  atomic.Bool        // a batch waits for admission
 
-	pending *Carrier           // under relay.mu
-	since   primitives.Instant // under relay.mu
+	// Under relay.mu.
+	pending *Carrier
+	rest    []*Carrier // what follows pending: a batch that was halved on its way
+	since   primitives.Instant
+	from    string  // the node it came from; "" for a route of this node
+	copied  *copied // of a copy
+	verdict verdict // of a batch of another node
 }
 
-func newRelay(d *Domain, plan *decide.RelayPlan) *Relay {
+func newRelay(d *Domain, plan *decide.RelayPlan) (*Relay, error) {
 	r := &Relay{
-		d: d, plan: plan, capacity: plan.CapacityBatches,
+		d: d, name: plan.Name, schema: plan.Schema, plan: plan, mirror: true, capacity: copyCapacity, gates: d.gatesNow(plan.Name),
 		mu: primitives.NewMutex(d.world), wake: primitives.NewNotice(d.world),
+		remotes:      map[string]*remote{},
 		load:         d.newLoad(),
 		depth:        d.deps.Metrics.Histogram(observe.RelayBufferLen, d.name, plan.Name),
 		capacityWait: d.deps.Metrics.Counter(observe.RelayCapacityWait, d.name, plan.Name),
 	}
+	if d.deps.Exchange != nil {
+		layout, err := exchange.NewLayout(batch.ArrowSchema(plan.Schema))
+		if err != nil {
+			return nil, &ProgramError{"relay " + plan.Name, err}
+		}
+		r.layout = layout
+	}
 	r.consumers.Store(&[]*consumer{})
 	r.task = d.Start("relay", r.run)
-	return r
+	if r.layout != nil {
+		r.sender = &sender{relay: r, wake: primitives.NewNotice(d.world)}
+		r.sender.task = d.Start("relay dispatch", r.sender.run)
+	}
+	return r, nil
 }
 
 func (r *Relay) outlet(wake *primitives.Notice, edge *observe.Edge) *outlet {
@@ -97,40 +151,75 @@ func (o *outlet) offer(c *Carrier) {
 		c.Fail(r.now(), reasonWithdrawn)
 		r.load.Add(-1)
 		return
-	case len(r.buffer) < r.capacity && len(r.waiting) == 0:
+	case r.open() && len(r.waiting) == 0:
 		r.admit(o, c)
 	default:
 		relayFull.Hit()
+		relayGated.HitIf(r.gates > 0)
 		invariant.That(o.pending == nil, "F3: one batch of a route in dispatch")
 		o.pending, o.since = c, r.now()
 		o.busy.Store(true)
 		r.waiting = append(r.waiting, o)
 	}
+	mirror := r.mirror
 	r.mu.Unlock()
+	r.rouse(mirror)
+}
+
+// rouse wakes the task that moves what was dispatched.
+func (r *Relay) rouse(mirror bool) {
+	if mirror && r.sender != nil {
+		r.sender.wake.Raise()
+		return
+	}
 	r.wake.Raise()
 }
 
+// gated reports whether the relay lets nobody in.
+func (o *outlet) gated() bool {
+	o.relay.lock()
+	defer o.relay.mu.Unlock()
+	return o.relay.gates > 0
+}
+
 // withdraw takes a batch that waits for admission back and fails it: its
-// producer ends.
+// producer ends. One that is on its way to the owner is cancelled there.
 func (o *outlet) withdraw() {
 	r := o.relay
 	r.lock()
-	c := o.pending
-	if c != nil {
-		o.pending = nil
-		for i, w := range r.waiting {
-			if w == o {
-				r.waiting = append(r.waiting[:i], r.waiting[i+1:]...)
-				break
-			}
-		}
-		o.busy.Store(false)
+	lost := r.takeBack(o)
+	if r.sender != nil && r.sender.outlet == o {
+		r.sender.withdraw()
 	}
 	r.mu.Unlock()
-	if c != nil {
+	for _, c := range lost {
 		c.Fail(r.now(), reasonWithdrawn)
+	}
+	if lost != nil {
 		r.load.Add(-1)
 	}
+}
+
+// takeBack removes a dispatch from whatever list it waits in and returns its
+// batch, under the lock; nil when it does not wait.
+func (r *Relay) takeBack(o *outlet) []*Carrier {
+	for _, list := range []*[]*outlet{&r.waiting, &r.arriving} {
+		for i, w := range *list {
+			if w == o {
+				*list = append((*list)[:i], (*list)[i+1:]...)
+				return o.empty()
+			}
+		}
+	}
+	return nil
+}
+
+// empty takes what the outlet holds, under the lock.
+func (o *outlet) empty() []*Carrier {
+	all := append([]*Carrier{o.pending}, o.rest...)
+	o.pending, o.rest = nil, nil
+	o.busy.Store(false)
+	return all
 }
 
 func (r *Relay) now() primitives.Instant { return r.d.world.Clock().Now() }
@@ -140,86 +229,86 @@ func (r *Relay) lock() {
 	_ = r.mu.Lock(context.Background())
 }
 
-// admit puts the batch into the buffer, under the lock.
+// open reports whether the next dispatch is admitted, under the lock.
+func (r *Relay) open() bool { return len(r.buffer) < r.capacity && !r.mirror && r.gates == 0 }
+
+// admit puts the batch into the buffer of the owner, under the lock.
 func (r *Relay) admit(o *outlet, c *Carrier) {
-	r.buffer = append(r.buffer, c)
 	r.admitted++
-	o.edge.Batch(r.now(), c.Rows(), c.Bytes)
+	r.buffer = append(r.buffer, held{carrier: c, sequence: r.admitted})
+	if o.edge != nil {
+		o.edge.Batch(r.now(), c.Rows(), c.Bytes)
+	}
 	r.depth.Observe(float64(len(r.buffer)), 1)
 	if tap := r.d.deps.Tap; tap != nil {
-		tap.Observe(observe.Event{Kind: observe.RelayAdmitted, Domain: r.d.name, Name: r.plan.Name, ID: r.admitted, Count: c.Rows(), Depth: len(r.buffer)})
+		tap.Observe(observe.Event{Kind: observe.RelayAdmitted, Domain: r.d.name, Name: r.name, Peer: o.from, ID: r.admitted, Count: c.Rows(), Depth: len(r.buffer)})
 	}
 }
 
 // admitWaiting admits dispatches in the order they asked, under the lock.
 func (r *Relay) admitWaiting() {
-	for len(r.waiting) > 0 && len(r.buffer) < r.capacity {
+	for len(r.waiting) > 0 && r.open() {
 		o := r.waiting[0]
-		r.waiting = r.waiting[1:]
 		r.capacityWait.Add(int(r.now().Sub(o.since)))
 		c := o.pending
-		o.pending = nil
 		r.admit(o, c)
-		o.busy.Store(false)
-		o.wake.Raise()
+		if len(o.rest) > 0 {
+			o.pending, o.rest = o.rest[0], o.rest[1:]
+			o.since = r.now()
+			r.load.Add(1) // one more of this dispatch is held
+			continue
+		}
+		r.waiting = r.waiting[1:]
+		o.pending = nil
+		o.decide(admitted)
 	}
 }
 
-// setCapacity applies a new bound in place. Shrinking keeps what is buffered and
-// admits nobody until the depth is below it.
-func (r *Relay) setCapacity(plan *decide.RelayPlan) {
-	r.lock()
-	r.plan, r.capacity = plan, plan.CapacityBatches
-	r.admitWaiting()
-	r.mu.Unlock()
-	r.wake.Raise()
+// decide ends the wait of a dispatch, under the lock.
+func (o *outlet) decide(v verdict) {
+	o.verdict = v
+	o.busy.Store(false)
+	o.wake.Raise()
 }
 
-// run is the owner task: it hands over one batch after the other.
+// setGates says how many holds let nobody in.
+func (r *Relay) setGates(n int) {
+	r.lock()
+	was := r.gates
+	r.gates = n
+	r.admitWaiting()
+	r.mu.Unlock()
+	if was != n {
+		r.rouse(true)
+		r.rouse(false)
+	}
+}
+
+// run is the task that hands over one batch after the other.
 func (r *Relay) run(ctx context.Context) error {
 	defer r.end()
+	var f fanOut
 	for {
-		head, targets, sequence := r.head()
-		if head == nil {
+		if !f.head(r) {
 			if err := r.wake.Wait(ctx); err != nil {
 				return nil
 			}
 			continue
 		}
-		rows := head.Rows()
-		err := r.fanOut(ctx, head, targets)
-		if tap := r.d.deps.Tap; tap != nil {
-			tap.Observe(observe.Event{Kind: observe.RelayDispatched, Domain: r.d.name, Name: r.plan.Name, ID: sequence, Count: rows})
-		}
+		err := r.fanOut(ctx, &f)
+		f.observe(r)
 		r.lock()
 		r.busy = false
-		r.buffer[0] = nil
+		r.buffer[0] = held{}
 		r.buffer = r.buffer[1:]
 		r.admitWaiting()
+		r.admitArriving()
 		r.mu.Unlock()
 		r.load.Add(-1)
 		if err != nil {
 			return nil
 		}
 	}
-}
-
-// head returns the batch to fan out, whom to, and its admission sequence; nil
-// when there is none or a swap is in progress. The batch is counted at every
-// consumer before the lock is free: a swap that paused the relay sees all that is
-// still on its way (F4).
-func (r *Relay) head() (*Carrier, []*consumer, uint64) {
-	r.lock()
-	defer r.mu.Unlock()
-	if len(r.buffer) == 0 || r.paused > 0 {
-		return nil, nil, 0
-	}
-	targets := *r.consumers.Load()
-	for _, t := range targets {
-		t.lane.load.Add(1)
-	}
-	r.busy = true
-	return r.buffer[0], targets, r.admitted - uint64(len(r.buffer)) + 1
 }
 
 // pause stops the relay after the fan-out in progress, resume lets it go on.
@@ -233,101 +322,86 @@ func (r *Relay) pause() {
 func (r *Relay) resume() {
 	r.lock()
 	r.paused--
+	r.admitArriving()
 	r.mu.Unlock()
 	r.wake.Raise()
 }
 
-// handover is a batch that a consumer has no room for yet.
-type handover struct {
-	to       *consumer
-	delivery Delivery
-}
-
-// fanOut hands the batch to every consumer and consumes it. Children of attached
-// consumers are reserved before anyone sees the batch; detached consumers and
-// subscriptions touch no share.
-func (r *Relay) fanOut(ctx context.Context, c *Carrier, targets []*consumer) error {
-	attached := 0
-	for _, t := range targets {
-		if t.attached {
-			attached++
-		}
-	}
-	children := c.Acks.Fork(attached, r.now())
-	pending := make([]handover, len(targets))
-	for i, t := range targets {
-		pending[i] = handover{t, Delivery{Relay: r.plan.Name}}
-		if t.attached {
-			pending[i].delivery.Carrier, children = c.share(children[0]), children[1:]
-		} else {
-			pending[i].delivery.Carrier = c.share(nil)
-		}
-	}
-	c.Release()
-	defer r.stalled.Store(false)
-	for {
-		kept := pending[:0]
-		for _, h := range pending {
-			switch {
-			case h.to.lane.queue.TrySend(h.delivery):
-			case h.to.lane.queue.Closed():
-				h.refuse(r.now())
-			default:
-				kept = append(kept, h)
-			}
-		}
-		pending = kept
-		if len(pending) == 0 {
-			return nil
-		}
-		if r.stalled.CompareAndSwap(false, true) {
-			continue // a lane may have got room before it could see that we wait
-		}
-		relayStalled.Hit()
-		if err := r.wake.Wait(ctx); err != nil {
-			for _, h := range pending {
-				h.refuse(r.now())
-			}
-			return err
-		}
-	}
-}
-
-func (h *handover) refuse(now primitives.Instant) {
-	h.delivery.Carrier.Fail(now, reasonGone)
-	h.to.lane.Done(1)
-}
-
 // end fails what the relay still holds (F5).
 func (r *Relay) end() {
-	r.lock()
-	r.closed = true
-	r.mu.Unlock()
+	r.close()
 	r.purge()
 }
 
-// purge fails what is buffered and what waits for admission. A fan-out in
-// progress is left to its consumers.
+func (r *Relay) close() {
+	r.lock()
+	r.closed = true
+	if r.sender != nil {
+		r.sender.recall()
+	}
+	r.mu.Unlock()
+}
+
+// stop ends every task of the relay.
+func (r *Relay) stop() {
+	r.close()
+	tasks := []*Task{r.task}
+	if r.sender != nil {
+		tasks = append(tasks, r.sender.task)
+	}
+	_ = r.d.routing.Lock(context.Background()) // held for lookups only
+	for _, node := range primitives.SortedKeys(r.remotes) {
+		tasks = append(tasks, r.remotes[node].task)
+		r.leave(r.remotes[node])
+	}
+	r.d.routing.Unlock()
+	for _, t := range tasks {
+		t.Cancel()
+	}
+	for _, t := range tasks {
+		t.Stop()
+	}
+}
+
+// purge fails what is buffered and what waits for admission; batches of other
+// nodes are turned away instead. A fan-out in progress is left to its consumers.
 func (r *Relay) purge() {
 	r.lock()
+	lost := r.drop()
+	for len(r.waiting) > 0 {
+		o := r.waiting[0]
+		if o.from != "" {
+			r.turnAway(o)
+			continue
+		}
+		r.waiting = r.waiting[1:]
+		all := o.empty()
+		r.load.Add(len(all) - 1) // counted as one dispatch so far
+		lost = append(lost, all...)
+		o.wake.Raise()
+	}
+	for len(r.arriving) > 0 {
+		r.turnAway(r.arriving[0])
+	}
+	r.mu.Unlock()
+	for _, c := range lost {
+		c.Fail(r.now(), reasonStopped)
+		r.load.Add(-1)
+	}
+}
+
+// drop takes everything out of the buffer whose fan-out has not begun, under the
+// lock.
+func (r *Relay) drop() (lost []*Carrier) {
 	first := 0
 	if r.busy {
 		first = 1
 	}
-	held := append([]*Carrier{}, r.buffer[first:]...)
+	for _, h := range r.buffer[first:] {
+		lost = append(lost, h.carrier)
+	}
 	r.buffer = r.buffer[:first]
-	for _, o := range r.waiting {
-		held = append(held, o.pending)
-		o.pending = nil
-		o.busy.Store(false)
-		o.wake.Raise()
-	}
-	r.waiting = nil
-	r.mu.Unlock()
-	for _, c := range held {
-		c.Fail(r.now(), reasonStopped)
-		r.load.Add(-1)
-	}
+	return lost
 }
 
 // connect adds a consumer. No batch waits for it: consumers only see what is

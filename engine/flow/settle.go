@@ -11,7 +11,9 @@ import (
 // settle drains what the change takes away, upstream first, and nothing else:
 // work of other operators goes on, and what waits for a swapped operator waits in
 // its relays. Until release is called those relays start no fan-out, so an
-// operator that takes the place of another misses nothing.
+// operator that takes the place of another misses nothing. What moves to another
+// node is not waited for: a planned move has drained it, and after a forced one
+// nothing of it may go on here.
 func (d *Domain) settle(ctx context.Context, c *change, deadline primitives.Instant) (release func(), err error) {
 	s := &settlement{d: d, deadline: deadline, gone: c.relaysGone}
 	defer func() {
@@ -20,12 +22,15 @@ func (d *Domain) settle(ctx context.Context, c *change, deadline primitives.Inst
 		}
 	}()
 	for _, name := range c.ingestorsGone {
+		if c.moved["ingestor "+name] {
+			continue
+		}
 		if err := s.ingestor(ctx, d.ingestors[name]); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range d.upstreamFirst() {
-		if !slices.Contains(c.junctionsGone, name) {
+		if !slices.Contains(c.junctionsGone, name) || c.moved["junction "+name] {
 			continue
 		}
 		j := d.junctions[name]
@@ -34,6 +39,9 @@ func (d *Domain) settle(ctx context.Context, c *change, deadline primitives.Inst
 		}
 	}
 	for _, name := range c.emittersGone {
+		if c.moved["emitter "+name] {
+			continue
+		}
 		e := d.emitters[name]
 		if err := s.consumer(ctx, e.plan.Inputs, e.feed.Drain, e.feed.Load, e.host.Nudge); err != nil {
 			return nil, err
@@ -54,13 +62,13 @@ type settlement struct {
 	gone     []string
 	paused   []*Relay
 	drains   []*Drain
-	held     []IngestorHost
+	held     []*ingestor
 }
 
 // ingestor waits until everything the ingestor took is confirmed.
 func (s *settlement) ingestor(ctx context.Context, in *ingestor) error {
-	in.host.Hold()
-	s.held = append(s.held, in.host)
+	s.leave(in, true)
+	s.held = append(s.held, in)
 	s.flush(in.processor.drain)
 	in.processor.wake.Raise()
 	return s.zero(ctx, in.intake.Load, in.processor.load)
@@ -109,11 +117,14 @@ func (s *settlement) undo() {
 	for _, drain := range s.drains {
 		drain.own.Store(false)
 	}
-	for _, host := range s.held {
-		if s.d.holds == 0 {
-			host.Resume()
-		}
+	for _, in := range s.held {
+		s.leave(in, false)
 	}
+}
+
+// leave suspends the intake of an ingestor on its way out, or lets it go on.
+func (s *settlement) leave(in *ingestor, leaving bool) {
+	s.d.withHolds(func() { in.leaving = leaving })
 }
 
 // upstreamFirst lists the junctions so that a producer comes before whoever

@@ -71,6 +71,7 @@ type SubscribeOptions struct {
 type Subscription struct {
 	d       *Domain
 	relay   *Relay
+	release func() // of the interest
 	options SubscribeOptions
 	where   *expr.Filter
 	sample  primitives.Entropy
@@ -85,19 +86,30 @@ type Subscription struct {
 	lost int // rows not yet reported
 }
 
-// Subscribe attaches to a relay. Rows admitted later are delivered, at most
-// once.
-func (d *Domain) Subscribe(_ context.Context, relay string, o SubscribeOptions) (*Subscription, error) {
-	r := d.views.Load().relays[relay]
-	if r == nil {
-		return nil, fmt.Errorf("%w: %s", ErrNoRelay, relay)
-	}
+// Subscribe attaches to a relay, wherever it is owned, once every live node knows
+// that this one reads it. Rows admitted later are delivered, at most once; the
+// subscription goes on when the relay's owner moves.
+func (d *Domain) Subscribe(ctx context.Context, relay string, o SubscribeOptions) (*Subscription, error) {
 	where, err := expr.CompileFilter(o.Where, expr.FilterWhere)
 	if err != nil {
 		return nil, &ProgramError{o.Name, err}
 	}
+	if d.views.Load().relays[relay] == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNoRelay, relay)
+	}
+	release := func() {}
+	if d.deps.Interest != nil {
+		if release, err = d.deps.Interest.Lease(ctx, d.name, relay); err != nil {
+			return nil, &InterestError{relay, err}
+		}
+	}
+	r := d.views.Load().relays[relay] // it may have been replaced meanwhile
+	if r == nil {
+		release()
+		return nil, fmt.Errorf("%w: %s", ErrNoRelay, relay)
+	}
 	s := &Subscription{
-		d: d, relay: r, options: o, where: where, schema: r.plan.Schema,
+		d: d, relay: r, release: release, options: o, where: where, schema: r.schema,
 		sample:  d.world.Entropy().Stream("subscription " + o.Name),
 		ending:  primitives.NewQueue[EndCause](d.world, 1),
 		dropped: d.deps.Metrics.Counter(observe.SubscriptionDrops, d.name, relay),
@@ -150,6 +162,7 @@ func (s *Subscription) run(ctx context.Context) error {
 func (s *Subscription) end() {
 	s.consumer.lane.Close(reasonGone)
 	s.relay.disconnect(s.consumer)
+	s.release()
 	s.open.Add(-1)
 }
 

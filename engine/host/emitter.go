@@ -157,6 +157,9 @@ func (e *emitter) Stop(ctx context.Context, deadline primitives.Instant) {
 	e.task.Stop()
 }
 
+// Publishing implements flow.EmitterHost.
+func (e *emitter) Publishing() int { return int(e.retained.Load()) }
+
 // Describe implements flow.EmitterHost.
 func (e *emitter) Describe() flow.EmitterStatus {
 	now := e.world.Clock().Now()
@@ -204,6 +207,7 @@ func (e *emitter) run(ctx context.Context) error {
 func (e *emitter) turn(ctx context.Context) (done bool, at primitives.Instant) {
 	now := e.world.Clock().Now()
 	errs := e.admission.errors
+	e.completeFlush()
 	if errs.Due() <= now {
 		errs.Flush()
 		return false, 0
@@ -251,6 +255,17 @@ func (e *emitter) turn(ctx context.Context) (done bool, at primitives.Instant) {
 		at = min(at, e.openAt)
 	}
 	return false, at
+}
+
+// completeFlush ends the emitter's part of a flush generation once everything that
+// it held is answered.
+func (e *emitter) completeFlush() {
+	asked, owes := e.feed.Drain.Owes()
+	if !owes || len(e.flying) > 0 || len(e.buffer) > 0 || !e.admission.errors.Flushed() ||
+		slices.ContainsFunc(e.collected, func(c *flow.Collected) bool { return !c.Empty() }) {
+		return
+	}
+	e.feed.Drain.Complete(asked)
 }
 
 // wait parks until something is due, the lane gives a batch that may be taken,

@@ -157,7 +157,7 @@ type endpointIntake struct {
 	status   status
 	rejected *observe.Counter
 	ended    bool
-	holds    atomic.Uint64 // begun so far
+	changes  atomic.Uint64 // of the suspension
 	// life ends the waits of requests when the intake ends.
 	life   context.Context
 	cancel context.CancelFunc
@@ -188,10 +188,13 @@ func (e *endpointIntake) offer(p payload) offer {
 	switch q := &e.g.plan.Source.Quiesce; {
 	case e.ended:
 		return offer{outcome: offerRefused}
-	case e.g.held.Load() && q.Body == vocab.QuiesceReject:
+	case e.g.shut():
+		e.rejected.Add(1)
+		return offer{outcome: offerRefused}
+	case e.g.held() && q.Body == vocab.QuiesceReject:
 		e.rejected.Add(1)
 		return offer{offerRejecting, q.RetryAfter}
-	case e.g.held.Load():
+	case e.g.held():
 		stayed := false
 		e.g.holding(&e.quiesce, func() { stayed = e.quiesce.put(p) })
 		if !stayed {
@@ -229,27 +232,25 @@ func (e *endpointIntake) execute(p payload) offer {
 	}
 }
 
-// Hold implements flow.IngestorHost.
-func (e *endpointIntake) Hold() {
-	e.holds.Add(1)
-	e.g.held.Store(true)
-}
-
-// Resume implements flow.IngestorHost. What was buffered is executed before
-// live requests: they wait for the lock.
-func (e *endpointIntake) Resume() {
-	of := e.holds.Load()
+// Suspend implements flow.IngestorHost. When intake flows again, what was buffered
+// is executed before live requests: they wait for the lock.
+func (e *endpointIntake) Suspend(s flow.Suspension) {
+	of := e.changes.Add(1)
+	if s != flow.Flowing {
+		e.g.suspended.Store(int32(s))
+		return
+	}
 	e.g.d.Start("endpoint resume", func(ctx context.Context) error {
 		if e.mu.Lock(e.life) != nil {
 			return nil
 		}
 		defer e.mu.Unlock()
-		for p, ok := e.quiesce.front(); ok && e.life.Err() == nil; p, ok = e.quiesce.front() {
+		for p, ok := e.quiesce.front(); ok && e.life.Err() == nil && e.changes.Load() == of; p, ok = e.quiesce.front() {
 			e.execute(p)
 			e.g.holding(&e.quiesce, e.quiesce.pop)
 		}
-		if e.holds.Load() == of { // no other hold began meanwhile
-			e.g.held.Store(false)
+		if e.changes.Load() == of { // no other hold began meanwhile
+			e.g.suspended.Store(int32(flow.Flowing))
 		}
 		return nil
 	})

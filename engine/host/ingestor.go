@@ -25,8 +25,8 @@ type ingestor struct {
 	decoder *codec.Decoder
 	edge    *observe.Edge
 
-	held     atomic.Bool
-	stopping atomic.Bool
+	suspended atomic.Int32 // a flow.Suspension
+	stopping  atomic.Bool
 
 	instances []*instance
 
@@ -54,6 +54,7 @@ func (h *Host) newIngestor(d *flow.Domain, in *flow.Intake) (*ingestor, error) {
 		host: h, d: d, intake: in, plan: plan, caps: plan.Source.Entity.Capabilities(),
 		self: observe.Endpoint{Kind: "ingestor", Name: plan.Name},
 	}
+	g.suspended.Store(int32(in.Suspended))
 	decoder, err := codec.NewDecoder(&plan.Codec)
 	if err != nil {
 		return nil, &StartError{"ingestor " + plan.Name, "codec", err}
@@ -112,17 +113,16 @@ func (g *ingestor) emit(e observe.Event) {
 	observe.Emit(g.d.Deps().Tap, e)
 }
 
-// Hold implements flow.IngestorHost.
-func (g *ingestor) Hold() {
-	g.held.Store(true)
-	for _, i := range g.instances {
-		i.interrupt()
-	}
-}
+// held reports whether intake is suspended; shut, that it is whatever ON QUIESCE
+// says.
+func (g *ingestor) held() bool { return g.suspension() != flow.Flowing }
+func (g *ingestor) shut() bool { return g.suspension() == flow.Shut }
 
-// Resume implements flow.IngestorHost.
-func (g *ingestor) Resume() {
-	g.held.Store(false)
+func (g *ingestor) suspension() flow.Suspension { return flow.Suspension(g.suspended.Load()) }
+
+// Suspend implements flow.IngestorHost.
+func (g *ingestor) Suspend(s flow.Suspension) {
+	g.suspended.Store(int32(s))
 	for _, i := range g.instances {
 		i.interrupt()
 	}
@@ -144,7 +144,7 @@ func (g *ingestor) Stop(ctx context.Context, deadline primitives.Instant) {
 // Describe implements flow.IngestorHost.
 func (g *ingestor) Describe() flow.IngestorStatus {
 	s := flow.IngestorStatus{
-		Status: "running", Held: g.held.Load(), Ready: true,
+		Status: "running", Held: g.held(), Ready: true,
 		Buffered: int(g.buffered.Value()), BufferedBytes: uint64(g.bufferedBytes.Value()), Dropped: g.dropped.Value(),
 		Acknowledged: g.positions[acknowledged].Value(), Returned: g.positions[rejected].Value(), Abandoned: g.positions[abandoned].Value(),
 		DecodeDropped: g.decodeDropped.Value(),

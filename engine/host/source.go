@@ -158,7 +158,7 @@ func (i *instance) step(ctx, turn context.Context) {
 	case i.stopped.Load() != nil:
 		i.rest(turn, foreverWait)
 		return
-	case i.g.held.Load() && i.holdSuspends():
+	case i.g.held() && i.holdSuspends():
 		i.finishGroup(ctx)
 		i.rest(turn, foreverWait)
 		return
@@ -166,7 +166,7 @@ func (i *instance) step(ctx, turn context.Context) {
 		i.resume(turn)
 		return
 	}
-	if !i.g.held.Load() && !i.drainQuiesce(ctx, turn) {
+	if !i.g.held() && !i.drainQuiesce(ctx, turn) {
 		return
 	}
 	if every := i.g.plan.Source.Cursor.Every; i.hostState() && every > 0 {
@@ -209,8 +209,11 @@ func (i *instance) rest(turn context.Context, d time.Duration) {
 func (i *instance) hostState() bool { return i.g.caps.Position == vocab.HostState }
 
 // holdSuspends reports whether a hold stops the requests: only BUFFER and DROP
-// keep reading.
+// keep reading, unless intake is shut.
 func (i *instance) holdSuspends() bool {
+	if i.g.shut() {
+		return true
+	}
 	body := i.g.plan.Source.Quiesce.Body
 	return body != vocab.QuiesceBuffer && body != vocab.QuiesceDrop
 }
@@ -285,7 +288,7 @@ func (i *instance) take(ctx, turn context.Context, b contract.Batch) {
 	i.status.clear()
 	for n := range b.Messages {
 		p := fromMessage(&b.Messages[n])
-		if i.g.held.Load() {
+		if i.g.held() {
 			i.hold(p)
 			continue
 		}
