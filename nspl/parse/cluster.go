@@ -13,7 +13,7 @@ func nodeControl(verb ast.NodeVerb) func(*parser) ast.Statement {
 	return func(p *parser) ast.Statement { return &ast.NodeControl{Verb: verb, Node: p.node()} }
 }
 
-// node ::= hostname | string
+// node ::= hostname | string, or a hostname in backticks
 func (p *parser) node() ast.Text {
 	switch p.kind() {
 	case tokenString:
@@ -22,6 +22,9 @@ func (p *parser) node() ast.Text {
 			p.refuse(ast.CodeInvalid, n.Span, "a node name must not be empty")
 		}
 		return n
+	case tokenQuoted:
+		n := p.takeName()
+		return ast.Text{Text: n.Text, Span: n.Span}
 	case tokenWord, tokenNumber:
 		return p.hostname()
 	}
