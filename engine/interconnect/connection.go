@@ -118,18 +118,19 @@ func (c *connection) usable() bool {
 
 // fail ends the connection and every stream on it. The first cause counts.
 func (c *connection) fail(cause error) {
-	if cause == nil {
-		cause = io.EOF
-	}
 	c.lock()
 	if c.dead != nil {
 		c.unlock()
 		return
 	}
-	c.dead = cause
-	if c.draining && errors.Is(cause, io.EOF) {
-		cause = ErrStopped
+	// io.EOF is the good end of a stream, and must not hide in the failure of one.
+	if cause == nil || errors.Is(cause, io.EOF) {
+		cause = errClosed
+		if c.draining {
+			cause = ErrStopped
+		}
 	}
+	c.dead = cause
 	c.outbox = [laneCount]outbox{}
 	for s := c.oldest; s != nil; s = c.oldest {
 		c.end(s, c.transportError(phaseOf(cause), s.op, cause))
@@ -142,6 +143,8 @@ func (c *connection) fail(cause error) {
 	c.gone.Set()
 	c.idle.Raise()
 }
+
+var errClosed = errors.New("the peer closed the connection")
 
 // phaseOf says what a lost connection means for its streams.
 func phaseOf(cause error) Phase {

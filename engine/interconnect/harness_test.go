@@ -33,8 +33,6 @@ type testMesh struct {
 
 func newTestMesh(t testing.TB, o sim.Options, n int) *testMesh {
 	t.Helper()
-	_, bench := t.(*testing.B)
-	o.Guard = !bench
 	tm := &testMesh{t: t, sim: sim.New(o)}
 	t.Cleanup(tm.sim.Close)
 	for i := range n {
@@ -129,6 +127,10 @@ func (tm *testMesh) do(n *testNode, within time.Duration, f func()) {
 	})
 	tm.until(within, "test task", func() bool { return done })
 }
+
+func addrPort(h *sim.Host, port uint16) netip.AddrPort { return netip.AddrPortFrom(h.Addr(), port) }
+
+func (m *Mesh) peerSlot(node string, class Class) *slot { return (*m.peers.Load())[node].slot(class, 0) }
 
 // stop ends every node and sees that nothing is left.
 func (tm *testMesh) stop() {

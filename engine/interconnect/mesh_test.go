@@ -11,7 +11,7 @@ import (
 
 func TestCallAnswers(t *testing.T) {
 	for seed := range uint64(5) {
-		tm := newTestMesh(t, sim.Options{Seed: seed}, 3)
+		tm := newTestMesh(t, sim.Options{Seed: seed, Guard: true}, 3)
 		for _, n := range tm.nodes {
 			n.serve = func(m *Mesh) {
 				m.Handle(RuntimeDescribe, func(_ context.Context, from Process, request []byte) ([]byte, error) {

@@ -93,7 +93,7 @@ func (c *connection) readMessage(h header) error {
 	if err == nil && s != nil {
 		f, dst, err = c.place(s, h, p)
 	}
-	if err != nil || dst == nil && h.payload > 0 {
+	if err != nil || dst == nil {
 		c.giveBack(f.cost())
 		c.unlock()
 		if err != nil {
