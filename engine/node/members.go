@@ -8,6 +8,7 @@ import (
 	"plexus/engine/interconnect"
 	"plexus/engine/schedule"
 	"plexus/engine/session"
+	"plexus/primitives"
 )
 
 // members is what this node knows of the others: their records from the replicated
@@ -17,8 +18,13 @@ type members struct {
 	mesh *interconnect.Mesh
 }
 
-// connect keeps the interconnect connected with the nodes that the state names.
-func (m *members) connect(ctx context.Context) error {
+// run tells the interconnect who this node is as soon as it is a member, and keeps
+// it connected with the nodes that the state names.
+func (m *members) run(ctx context.Context) error {
+	if _, err := primitives.Select(ctx, m.node.world, m.node.group.OnJoined()); err != nil {
+		return err
+	}
+	m.mesh.Identify(m.node.process(), m.node.group.Identity().Cluster)
 	follower := m.node.group.Follow()
 	defer m.node.group.Unfollow(follower)
 	for known := false; ; {

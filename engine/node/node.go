@@ -91,6 +91,8 @@ func (n *Node) Start(ctx context.Context) error {
 	}
 	n.mesh = mesh
 	n.members = &members{node: n, mesh: mesh}
+	consensus := newConsensus(n.world, mesh, n.settings.Control.Join)
+	n.settings.Control.Peers = consensus
 	n.settings.Control.Endpoints = control.Endpoints{
 		Interconnect: n.settings.Interconnect.Advertised(), Client: n.listeners.ClientURL,
 	}
@@ -101,6 +103,7 @@ func (n *Node) Start(ctx context.Context) error {
 	n.group = group
 	// The node outlives the call that starts it.
 	n.tasks = primitives.NewGroup(context.Background(), n.world)
+	consensus.start(group, n.tasks)
 	n.epoch = interconnect.NewEpoch(n.world)
 	mesh.Identify(n.process(), group.Identity().Cluster)
 	n.reports = newReports(n.world)
@@ -117,7 +120,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := group.Start(context.Background()); err != nil {
 		return errors.Join(err, n.abort(ctx))
 	}
-	n.tasks.Go("members", n.members.connect)
+	n.tasks.Go("members", n.members.run)
 	n.runtime.tasks.Go("runtime", n.runtime.run)
 	identity := group.Identity()
 	n.world.Log().Info("node started", "node", identity.NodeID, "cluster", identity.ClusterID,
@@ -227,5 +230,5 @@ func (n *Node) Wait(ctx context.Context) error {
 	if _, err := primitives.Select(ctx, n.world, n.group.OnEnd()); err != nil {
 		return err
 	}
-	return errors.New("the control plane ended; see the log")
+	return fmt.Errorf("the control plane ended: %w", n.group.Err())
 }

@@ -195,7 +195,9 @@ func (s *Settings) Check() error {
 	if err := mesh.Check(); err != nil {
 		return err
 	}
-	return s.Control.Check()
+	plane := s.Control
+	plane.Peers = (*consensus)(nil) // Start makes it
+	return plane.Check()
 }
 
 func text(field func(*Settings) *string) func(*Settings, string) error {

@@ -1,0 +1,137 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"plexus/engine/client"
+	"plexus/engine/node"
+	"plexus/engine/session"
+	"plexus/engine/session/sessionpb"
+	"plexus/primitives"
+	"plexus/sim"
+)
+
+// crowd is a simulated cluster.
+type crowd struct {
+	t     *testing.T
+	sim   *sim.Simulation
+	hosts []*sim.Host
+	nodes []*node.Node
+}
+
+func newCrowd(t *testing.T, seed uint64, size int) *crowd {
+	c := &crowd{t: t, sim: sim.New(sim.Options{Seed: seed}), nodes: make([]*node.Node, size)}
+	t.Cleanup(func() { c.sim.Close() })
+	for i := range size {
+		c.hosts = append(c.hosts, c.sim.Host(fmt.Sprintf("node-%d", i+1)))
+	}
+	for i := range size {
+		c.start(i)
+		c.until(func() bool { return c.ready(i) })
+	}
+	return c
+}
+
+const peerPort = 47395
+
+func (c *crowd) start(i int) {
+	h := c.hosts[i]
+	h.Start("plexusd", func(ctx context.Context, w primitives.World) {
+		s := node.Defaults()
+		s.InitialPassword, s.PasswordCost = "correct horse", session.LeastCost
+		s.Control.NodeID = h.Name()
+		s.Interconnect.Listen = netip.AddrPortFrom(h.Addr(), peerPort)
+		s.Interconnect.Insecure = true
+		if i > 0 {
+			s.Control.Join = []string{netip.AddrPortFrom(c.hosts[0].Addr(), peerPort).String()}
+		}
+		addr := netip.AddrPortFrom(h.Addr(), clientPort)
+		n := node.New(w, s, connectors(), node.Listeners{
+			Sessions:  func(s *session.Service) node.Server { return session.NewFrameServer(w, addr, s) },
+			ClientURL: "http://" + addr.String(),
+		}, node.Options{Version: "test"})
+		if err := n.Start(ctx); err != nil {
+			c.t.Errorf("start: %v", err)
+			return
+		}
+		c.nodes[i] = n
+		defer func() { c.nodes[i] = nil }()
+		_ = n.Wait(ctx)
+		if _, err := n.Stop(context.Background()); err != nil {
+			c.t.Errorf("stop: %v", err)
+		}
+	})
+}
+
+func (c *crowd) ready(i int) bool { return c.nodes[i] != nil && len(c.nodes[i].NotReady()) == 0 }
+
+func (c *crowd) until(done func() bool) {
+	c.t.Helper()
+	if err := c.sim.RunUntil(done, 2*time.Minute); err != nil {
+		for i, n := range c.nodes {
+			if n != nil {
+				c.t.Logf("node-%d: %v %+v", i+1, n.NotReady(), n.Group().Status())
+			}
+		}
+		c.t.Fatal(err)
+	}
+}
+
+// leader returns the node that leads.
+func (c *crowd) leader() int {
+	for i, n := range c.nodes {
+		if n != nil && n.Group().Leads() {
+			return i
+		}
+	}
+	return -1
+}
+
+// run runs statements on a node.
+func (c *crowd) run(i int, statements ...string) {
+	c.t.Helper()
+	err := c.sim.Do("client", func() {
+		w, ctx := c.sim.Driver().World(), context.Background()
+		transport := client.DialFrames(w, netip.AddrPortFrom(c.hosts[i].Addr(), clientPort), "default", "correct horse")
+		s, err := client.Open(ctx, w, client.Options{Transport: transport, Client: "test", Domain: "default"})
+		if err != nil {
+			c.t.Errorf("open: %v", err)
+			return
+		}
+		for _, text := range statements {
+			reply, err := s.Execute(ctx, text)
+			if err != nil || reply.GetDisposition() != sessionpb.Disposition_COMPLETED {
+				c.t.Errorf("%s: %v %v", text, reply, err)
+			}
+		}
+		_ = s.Close(ctx)
+	}, time.Minute)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func TestThreeNodesFormACluster(t *testing.T) {
+	c := newCrowd(t, 1, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	c.run(c.leader(), "CREATE SCHEMA tick (value U64)", "CREATE RELAY ticks SCHEMA tick UNBRANCHED")
+	for i, n := range c.nodes {
+		count := 0
+		for range n.Group().State().Models("default") {
+			count++
+		}
+		if count != 2 {
+			t.Errorf("node-%d holds %d definitions", i+1, count)
+		}
+	}
+	first := c.leader()
+	c.hosts[first].Crash()
+	c.until(func() bool { return c.leader() >= 0 && c.leader() != first })
+	c.run(c.leader(), "DROP RELAY ticks")
+	c.hosts[first].Restart()
+	c.until(func() bool { return c.ready(first) })
+}
