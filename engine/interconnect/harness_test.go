@@ -130,7 +130,9 @@ func (tm *testMesh) do(n *testNode, within time.Duration, f func()) {
 
 func addrPort(h *sim.Host, port uint16) netip.AddrPort { return netip.AddrPortFrom(h.Addr(), port) }
 
-func (m *Mesh) peerSlot(node string, class Class) *slot { return (*m.peers.Load())[node].slot(class, 0) }
+func (m *Mesh) peerSlot(node string, class Class) *slot {
+	return (*m.peers.Load())[node].slot(class, 0)
+}
 
 // stop ends every node and sees that nothing is left.
 func (tm *testMesh) stop() {
