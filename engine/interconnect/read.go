@@ -13,7 +13,6 @@ import (
 var (
 	memoryWaited   = invariant.Sometimes("a message waited for the memory of its class")
 	lateFrame      = invariant.Sometimes("bytes came for a stream that had ended")
-	busyRefused    = invariant.Sometimes("an exchange was refused because the node had too many")
 	malformedReset = invariant.Sometimes("a malformed message ended its stream")
 )
 
@@ -160,13 +159,12 @@ func (c *connection) accept(h header, p prefix) (*Stream, error) {
 		return refuse(resetStopping, nil, nil)
 	case c.guest && !op.entry().guest:
 		return refuse(resetRefused, &Refusal{Class: Rejected, Subject: "membership", Detail: op.String() + " is for members"}, nil)
-	case c.lanes[lane] >= laneStreams[c.class][lane], !c.m.inbound[lane].TryAcquire(1):
-		busyRefused.Hit()
+	case c.lanes[lane] >= laneStreams[c.class][lane]:
 		return refuse(resetBusy, nil, nil)
 	}
 	c.lanes[lane]++
 	s := newStream(c, op, false)
-	s.id, s.admitted = h.stream, true
+	s.id = h.stream
 	c.add(s)
 	c.streams[s.id] = s
 	c.start(s)

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"plexus/primitives/invariant"
 )
+
+var admissionWaited = invariant.Sometimes("an exchange waited until the node served fewer")
 
 // handler serves one operation: a message, or a stream.
 type handler struct {
@@ -69,7 +73,6 @@ func (c *connection) serveQueue(q *eventQueue) {
 
 // serve runs the handler of a stream and answers.
 func (c *connection) serve(s *Stream) {
-	defer c.m.inbound[s.op.Lane()].Release(1)
 	defer s.cancel(nil)
 	answer, err := c.handle(s)
 	c.lock()
@@ -110,6 +113,16 @@ func (c *connection) leave(s *Stream) {
 }
 
 func (c *connection) handle(s *Stream) ([]byte, error) {
+	// An exchange beyond what the node serves at once waits here, until its caller
+	// gives up: a connection brings only so many.
+	admissions := c.m.inbound[s.op.Lane()]
+	if !admissions.TryAcquire(1) {
+		admissionWaited.Hit()
+		if err := admissions.Acquire(s.ctx, 1); err != nil {
+			return nil, err
+		}
+	}
+	defer admissions.Release(1)
 	h := c.m.handlers[s.op.number].Load()
 	if h == nil {
 		return nil, &Refusal{Class: NotReady, Subject: s.op.String(), Detail: "not served yet"}
