@@ -23,6 +23,9 @@ func Plan(state *catalog.State, domain string) (*Revision, error) {
 		return nil, fmt.Errorf("plan domain '%s': %w", domain, invalid)
 	}
 	r := &Revision{Domain: domain, Number: d.Runtime, Running: d.Running}
+	if s, ok := state.Schedule(domain); ok {
+		r.Schedule = s.Index
+	}
 	where := placements(state, domain)
 	for i := range c.entries {
 		at := where(c.entries[i].key)

@@ -15,6 +15,9 @@ type Revision struct {
 	// Number is the runtime revision: the log index of the command that changed
 	// what executes.
 	Number uint64
+	// Schedule is the log index of the command that set the schedule; zero while
+	// there is none.
+	Schedule uint64
 	// Running is false for a stopped domain: nothing but subscriptions to its
 	// relays exists then.
 	Running bool

@@ -32,7 +32,8 @@ const (
 	DispatchSent                           // Peer: node that owns the relay and admitted it, Count
 	CopyAdmitted                           // Peer: node that owns the relay, ID: admission sequence of copies, Count, Depth
 	CopyDispatched                         // Peer: node that owns the relay, ID: admission sequence of copies, Count
-	RelayPlaced                            // Peer: node that owns the relay from now on, ID: revision
+	ExecutionStarted                       // Text: kind, ID: schedule under which this node executes it from now on, Count: 1 if every node does
+	ExecutionEnded                         // Text: kind; nothing of it executes here any more
 	RootsWatched                           // Tree, Count: roots of rows that another node forwarded
 
 	// Deliveries between nodes. All name them by Peer and Run: the other process,
