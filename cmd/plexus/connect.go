@@ -34,13 +34,9 @@ func (p *program) connect(ctx context.Context, notify func(*sessionpb.Event)) (*
 	if err := p.world.LoadResolver(ctx, dns.Options{ConfigFile: "/etc/resolv.conf", HostsFile: "/etc/hosts"}); err != nil {
 		return nil, err
 	}
-	transport, err := sessionclient.New(p.world, p.options.Server, p.options.Username, password)
-	if err != nil {
-		return nil, err
-	}
 	return client.Open(ctx, p.world, client.Options{
-		Transport: transport, Client: "plexus", Domain: p.options.Domain,
-		CallTimeout: p.options.Timeout, Notify: notify,
+		Servers: p.options.Server, Dial: sessionclient.New(p.world, p.options.Username, password),
+		Client: "plexus", Domain: p.options.Domain, CallTimeout: p.options.Timeout, Notify: notify,
 	})
 }
 

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"slices"
-	"time"
 
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
@@ -14,8 +13,8 @@ type Result struct {
 	Index uint64
 	// Refused is set when a step was refused: then no step applied.
 	Refused *Refusal
-	// Known is set when the reference had finished before: nothing applied now,
-	// and this is its outcome.
+	// Known is set when the reference of a new command was known before: nothing
+	// applied now, and this is what it stands for.
 	Known *Execution
 }
 
@@ -59,62 +58,33 @@ func (s *State) Skip(index uint64) *State {
 	return &next
 }
 
-// Expired reports whether an execution finished before an instant and could be
-// forgotten.
-func (s *State) Expired(before int64) bool {
-	for _, x := range s.executions.all() {
-		if created(x.Reference) >= before {
-			return false
-		}
-		if x.Finished < before {
-			return true
-		}
-	}
-	return false
-}
-
 // Apply returns the state after the command at a log index.
 func (s *State) Apply(index uint64, c *catalogpb.Command) (*State, Result, Effects) {
-	next := *s
-	next.Applied = index
-	next.HighWater = max(next.HighWater, c.GetAt())
+	before := *s
+	before.Applied = index
+	before.HighWater = max(before.HighWater, c.GetAt())
 	result := Result{Index: index}
-
-	if x := c.GetExecution(); x != nil {
-		reference := uuid(x.GetReference())
-		if known, ok := s.Execution(reference); ok {
-			result.Known = known
-			return &next, result, Effects{}
-		}
-		if created(reference) < s.Fence {
-			result.Refused = refuse(ReferenceExpired, "execution reference %s is older than the history", reference)
-			return &next, result, Effects{}
-		}
+	x := c.GetExecution()
+	if x != nil && before.admit(x, &result) {
+		return &before, result, Effects{}
 	}
-
+	after := before
 	t := transition{
-		state: &next, index: index,
+		state: &after, index: index,
 		domains: map[string]bool{}, models: map[string]ModelEffect{}, nodes: map[string]bool{},
 	}
-	before := next
 	for i, step := range c.GetSteps() {
 		if refused := t.step(step); refused != nil {
 			refused.Step = i
 			result.Refused = refused
-			next, t = before, transition{}
+			after, t = before, transition{} // C2
 			break
 		}
 	}
-	// A command whose planning inputs changed did nothing and is planned again under
-	// the same reference, so its refusal is no outcome.
-	replan := result.Refused != nil && result.Refused.Stale
-	if x := c.GetExecution(); x != nil && !replan {
-		next.executions = next.executions.set(string(x.GetReference()), &Execution{
-			Reference: uuid(x.GetReference()), Owner: x.GetOwner(), Domain: x.GetDomain(), Digest: string(x.GetDigest()),
-			Reply: x.GetReply(), Finished: next.HighWater, Refusal: result.Refused,
-		})
+	if x != nil {
+		after.record(index, x, result.Refused)
 	}
-	return &next, result, t.effects()
+	return &after, result, t.effects()
 }
 
 // transition is one command in progress.
@@ -184,27 +154,16 @@ func (t *transition) step(step *catalogpb.Step) *Refusal {
 		return t.removeNode(body.RemoveNode)
 	case *catalogpb.Step_CordonNode:
 		return t.cordonNode(body.CordonNode)
+	case *catalogpb.Step_CompleteHandoff:
+		return t.completeHandoff(body.CompleteHandoff)
+	case *catalogpb.Step_SetLimits:
+		return t.setLimits(body.SetLimits)
+	default:
+		return t.transactionStep(step)
 	case *catalogpb.Step_Reclaim:
 		return t.reclaim(body.Reclaim)
 	}
-	return refuse(Invalid, "the command has an empty step")
 }
-
-// reclaim forgets finished executions and moves the fence behind them, so that a
-// forgotten reference can never execute again (C4). The fence goes no further: a
-// leader whose clock jumped ahead must not refuse clients whose clocks are right.
-func (t *transition) reclaim(c *catalogpb.Reclaim) *Refusal {
-	for key, x := range t.state.executions.all() {
-		if made := created(x.Reference); made < c.GetBefore() && x.Finished < c.GetBefore() {
-			t.state.Fence = max(t.state.Fence, made+referenceTick)
-			t.state.executions = t.state.executions.delete(key)
-		}
-	}
-	return nil
-}
-
-// referenceTick is the resolution of the time in a reference.
-const referenceTick = int64(time.Millisecond)
 
 func uuid(b []byte) (u primitives.UUID) {
 	copy(u[:], b)

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"strings"
+
 	"plexus/engine/catalog/catalogpb"
 	"plexus/nspl/vocab"
 )
@@ -8,6 +10,9 @@ import (
 func (t *transition) createDomain(c *catalogpb.CreateDomain) *Refusal {
 	if _, ok := t.state.Domain(c.GetName()); ok {
 		return refuse(Exists, "DOMAIN '%s' already exists", c.GetName())
+	}
+	if c.GetName() == "" || strings.Contains(c.GetName(), "\x00") {
+		return refuse(Invalid, "%q names no domain", c.GetName())
 	}
 	placement, ok := placementPolicy(c.GetPlacement())
 	if !ok {
@@ -34,11 +39,17 @@ func (t *transition) dropDomain(c *catalogpb.DropDomain, lease uint64) *Refusal 
 		if d.Running {
 			return refuse(DomainState, "domain '%s' is running; STOP it first", d.Name)
 		}
+		for x := range t.state.ActiveTransactions() {
+			if x.Domain == d.Name {
+				return refuse(DomainState, "transaction %s of user '%s' is open on domain '%s'", x.ID, x.Owner, d.Name)
+			}
+		}
 		for key, m := range t.state.models.prefix(d.Name + "\x00") {
 			t.state.models = t.state.models.delete(key)
 			t.models[key] = ModelEffect{Domain: d.Name, Key: m.Key, Dropped: true}
 		}
 		t.state.schedules = t.state.schedules.delete(d.Name)
+		t.sweepHandoffs(d.Name)
 		t.state.domains = t.state.domains.delete(d.Name)
 		t.domains[d.Name] = true
 		return errDropped
@@ -106,4 +117,34 @@ func placementPolicy(words string) (vocab.PlacementPolicy, bool) {
 		}
 	}
 	return 0, false
+}
+
+func (d *Domain) record() *catalogpb.DomainRecord {
+	record := &catalogpb.DomainRecord{
+		Name: d.Name, Running: d.Running,
+		Generation: d.Generation, Definition: d.Definition, Runtime: d.Runtime, Positions: d.Positions,
+	}
+	if d.Placement != vocab.PlacementNeutral {
+		record.Placement = d.Placement.String()
+	}
+	if d.Lease != nil {
+		record.Lease = &catalogpb.Lease{Owner: d.Lease.Owner, Index: d.Lease.Index}
+	}
+	return record
+}
+
+func (l *Loader) addDomain(record *catalogpb.DomainRecord) error {
+	placement, ok := placementPolicy(record.GetPlacement())
+	if !ok {
+		return recordError("placement policy %q", record.GetPlacement())
+	}
+	d := &Domain{
+		Name: record.GetName(), Running: record.GetRunning(), Generation: record.GetGeneration(), Definition: record.GetDefinition(),
+		Runtime: record.GetRuntime(), Positions: record.GetPositions(), Placement: placement,
+	}
+	if held := record.GetLease(); held != nil {
+		d.Lease = &Lease{Owner: held.GetOwner(), Index: held.GetIndex()}
+	}
+	l.state.domains = l.state.domains.set(d.Name, d)
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -14,14 +15,14 @@ import (
 )
 
 // startIndex is behind every command of populated.
-const startIndex = 10
+const startIndex = 11
 
 // populated returns a state in which every family has records.
 func populated() *State {
 	s := New(primitives.UUID{7})
 	apply := func(index uint64, steps ...*catalogpb.Step) {
 		next, result, _ := s.Apply(index, &catalogpb.Command{At: 1, Steps: steps, Execution: &catalogpb.Execution{
-			Reference: []byte{15: byte(index)}, Owner: "u", Digest: []byte("d"), Reply: []byte("r"),
+			Reference: []byte{15: byte(index)}, Owner: "u", Digest: []byte("d"), Reply: []byte("r"), To: catalogpb.Phase_FINISHED,
 		}})
 		if result.Refused != nil {
 			panic(result.Refused)
@@ -38,9 +39,38 @@ func populated() *State {
 	apply(5, (&Schedule{Domain: "a", Assignments: []Assignment{
 		{Key: relayKey("a"), Primary: "n1", Replicas: []string{"n2"}, Transition: Transition{ID: primitives.UUID{1}, From: "n2", To: "n1", Cause: "planned"}},
 		{Key: relayKey("b"), Primary: "n1"},
-	}, Groups: []Group{{Host: "n1", Members: []Key{relayKey("a"), relayKey("b")}, Pairs: [][2]Key{{relayKey("a"), relayKey("b")}}}}}).Step(0))
+	}, Groups: []Group{{Host: "n1", Members: []Key{relayKey("a"), relayKey("b")}}}}).Step(0))
 	apply(6, &catalogpb.Step{Body: &catalogpb.Step_AcquireLease{AcquireLease: &catalogpb.AcquireLease{Domain: "b", Owner: "transaction 1"}}})
+	apply(7, beginStep(someTransactions[0], "a"), appendStep(someTransactions[0], 1), beginStep(someTransactions[1], "a"), appendStep(someTransactions[1], 1),
+		appendStep(someTransactions[1], 2), stageStep(someTransactions[1], 0), stageStep(someTransactions[1], 1), createDomain("c"),
+		beginStep(someTransactions[2], "c"), &catalogpb.Step{Body: &catalogpb.Step_RevertTransaction{RevertTransaction: &catalogpb.RevertTransaction{
+			Id: someTransactions[2][:], Owner: "u"}}})
+	a, _ := s.Domain("a")
+	apply(8, &catalogpb.Step{Body: &catalogpb.Step_CommitTransaction{CommitTransaction: &catalogpb.CommitTransaction{
+		Id: someTransactions[1][:], Owner: "u", Position: 2, Reference: []byte{15: 8}, Parts: 2, Content: []byte("plan"), Steps: 2,
+		Captured: s.CapturedOf(a).Record()}}})
+	apply(9, &catalogpb.Step{Body: &catalogpb.Step_AdvanceTransaction{AdvanceTransaction: &catalogpb.AdvanceTransaction{
+		Id: someTransactions[1][:], To: catalogpb.StepPhase_APPLYING, Level: "DYNAMIC", Engagement: &catalogpb.Engagement{Level: "DYNAMIC"}}}},
+		&catalogpb.Step{Body: &catalogpb.Step_CompleteHandoff{CompleteHandoff: &catalogpb.CompleteHandoff{Domain: "a", Transition: []byte{1, 15: 0}}}})
+	s, _, _ = s.Apply(10, &catalogpb.Command{At: 1, Execution: &catalogpb.Execution{
+		Reference: []byte{15: 10}, Owner: "u", Domain: "b", Digest: []byte("d"), To: catalogpb.Phase_ADMITTED, Work: []byte("w"),
+	}})
 	return s
+}
+
+var someTransactions = []primitives.UUID{{1}, {2}, {3}, {4}}
+
+func beginStep(id primitives.UUID, domain string) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_BeginTransaction{BeginTransaction: &catalogpb.BeginTransaction{Id: id[:], Owner: "u", Domain: domain}}}
+}
+
+func appendStep(id primitives.UUID, position uint32) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_AppendOperation{AppendOperation: &catalogpb.AppendOperation{
+		Id: id[:], Owner: "u", Position: position, Text: "STOP"}}}
+}
+
+func stageStep(id primitives.UUID, part uint32) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_StageTransaction{StageTransaction: &catalogpb.StageTransaction{Id: id[:], Part: part, Content: []byte("part")}}}
 }
 
 func addNode(id string, raftID uint64, role catalogpb.Node_Role) *catalogpb.Step {
@@ -70,7 +100,8 @@ func drawStart(t *rapid.T) *State {
 // sameTrees reports whether nothing but outcomes and time differs.
 func sameTrees(a, b *State) bool {
 	return a.users == b.users && a.domains == b.domains && a.models == b.models &&
-		a.nodes == b.nodes && a.removed == b.removed && a.schedules == b.schedules && a.NextRaftID == b.NextRaftID
+		a.nodes == b.nodes && a.removed == b.removed && a.schedules == b.schedules && a.handoffs == b.handoffs && a.NextRaftID == b.NextRaftID &&
+		a.transactions == b.transactions && a.operations == b.operations && a.parts == b.parts && a.Limits == b.Limits
 }
 
 var (
@@ -83,9 +114,10 @@ func drawName(t *rapid.T, label string) string { return rapid.SampledFrom(someNa
 // drawStep draws any step, often one that is refused.
 func drawStep(t *rapid.T, s *State) *catalogpb.Step {
 	draws := []func(*rapid.T, *State) *catalogpb.Step{
-		drawUser, drawDomain, drawDomain, drawModels, drawModels, drawLifecycle, drawSchedule, drawSchedule, drawLease, drawMembership, drawMembership,
+		drawUser, drawTransaction, drawTransaction, drawTransaction, drawAdvance, drawAdvance, drawLimits, drawHandoff, drawDomain, drawDomain, drawModels, drawModels, drawLifecycle, drawSchedule, drawSchedule, drawLease, drawMembership, drawMembership,
 		func(t *rapid.T, _ *State) *catalogpb.Step {
-			return &catalogpb.Step{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{Before: rapid.Int64Range(0, 40).Draw(t, "before") * 1e6}}}
+			return &catalogpb.Step{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{
+				Before: rapid.Int64Range(0, 40).Draw(t, "before") * 1e6, TransactionsBefore: rapid.Int64Range(0, 40).Draw(t, "transactions before") * 1e6}}}
 		},
 		func(*rapid.T, *State) *catalogpb.Step { return &catalogpb.Step{} },
 	}
@@ -140,7 +172,7 @@ func drawLease(t *rapid.T, s *State) *catalogpb.Step {
 		owner := rapid.SampledFrom([]string{"", "transaction 1", "command 2"}).Draw(t, "owner")
 		return &catalogpb.Step{Body: &catalogpb.Step_AcquireLease{AcquireLease: &catalogpb.AcquireLease{Domain: name, Owner: owner}}}
 	}
-	release := &catalogpb.ReleaseLease{Domain: name, Index: drawPresented(t, s)}
+	release := &catalogpb.ReleaseLease{Domain: name, Index: drawPresented(t, s), Owner: "transaction 1"}
 	return &catalogpb.Step{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: release}}
 }
 
@@ -186,7 +218,7 @@ func drawSchedule(t *rapid.T, s *State) *catalogpb.Step {
 	}
 	if len(x.Assignments) > 1 {
 		a, b := x.Assignments[0].Key, x.Assignments[1].Key
-		x.Groups = []Group{{Host: "n1", Members: []Key{a, b}, Pairs: [][2]Key{{a, b}}}}
+		x.Groups = []Group{{Host: "n1", Members: []Key{a, b}}}
 	}
 	if rapid.IntRange(0, 5).Draw(t, "reversed") == 0 {
 		slices.Reverse(x.Assignments)
@@ -239,7 +271,107 @@ func coherent(s *State) error {
 			}
 		}
 	}
+	return coherentLeases(s)
+}
+
+// coherentLeases checks that every lease has an owner who still needs it (C7).
+func coherentLeases(s *State) error {
+	for x := range s.Transactions() {
+		d, ok := s.Domain(x.Domain)
+		held := ok && d.Lease != nil && d.Lease.Owner == TransactionLeaseOwner(x.ID)
+		if held != (x.State == Committing) || held && d.Lease.Index != x.Lease {
+			return fmt.Errorf("transaction %s is %s, and the lease is %v", x.ID, x.State, d.Lease)
+		}
+		if _, active := s.active.get(string(x.ID[:])); active != x.active() {
+			return fmt.Errorf("transaction %s is %s, listed as active %t", x.ID, x.State, active)
+		}
+		if step, steps := x.Current(); x.State == Committed && step != steps || x.State == Committing && step == steps {
+			return fmt.Errorf("transaction %s is %s at step %d of %d", x.ID, x.State, step, steps)
+		}
+	}
+	for _, x := range s.executions.all() {
+		if _, listed := s.unfinished.get(string(x.Reference[:])); listed == (x.Phase == Finished) {
+			return fmt.Errorf("execution %s is in phase %d, listed as unfinished %t", x.Reference, x.Phase, listed)
+		}
+		for d := range s.Domains() {
+			if x.Phase == Finished && d.Lease != nil && d.Lease.Owner == LeaseOwner(x.Reference) {
+				return fmt.Errorf("execution %s finished and holds domain %s", x.Reference, d.Name)
+			}
+		}
+	}
 	return nil
+}
+
+func drawLimits(t *rapid.T, _ *State) *catalogpb.Step {
+	return Limits{
+		History: uint32(rapid.IntRange(0, 30).Draw(t, "history")), TransactionIdle: time.Duration(rapid.IntRange(0, 20).Draw(t, "idle")) * time.Millisecond,
+		TransactionStatements: uint32(rapid.IntRange(0, 5).Draw(t, "statements")), TransactionSource: uint64(rapid.IntRange(0, 20).Draw(t, "source")),
+		TransactionOpen: uint32(rapid.IntRange(0, 4).Draw(t, "open")),
+	}.Step()
+}
+
+func drawHandoff(t *rapid.T, _ *State) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_CompleteHandoff{CompleteHandoff: &catalogpb.CompleteHandoff{
+		Domain: drawName(t, "domain"), Transition: []byte{byte(rapid.IntRange(0, 2).Draw(t, "transition")), 15: 0}}}}
+}
+
+// drawTransaction draws a step of a transaction by one of two users; most of them
+// are what the transaction can take.
+func drawTransaction(t *rapid.T, s *State) *catalogpb.Step {
+	id := rapid.SampledFrom(someTransactions).Draw(t, "transaction")
+	owner := rapid.SampledFrom([]string{"u", "u", "u", "v"}).Draw(t, "owner")
+	x, ok := s.Transaction(id)
+	if !ok {
+		return beginStep(id, drawName(t, "domain"))
+	}
+	position := x.Operations
+	if rapid.IntRange(0, 9).Draw(t, "wrong position") == 0 {
+		position++
+	}
+	switch rapid.IntRange(0, 7).Draw(t, "transaction step") {
+	case 0, 1:
+		return &catalogpb.Step{Body: &catalogpb.Step_AppendOperation{AppendOperation: &catalogpb.AppendOperation{
+			Id: id[:], Owner: owner, Position: position + 1, Text: rapid.SampledFrom([]string{"STOP", "a longer statement"}).Draw(t, "text")}}}
+	case 2:
+		return &catalogpb.Step{Body: &catalogpb.Step_TouchTransaction{TouchTransaction: &catalogpb.TouchTransaction{Id: id[:], Owner: owner}}}
+	case 3:
+		return &catalogpb.Step{Body: &catalogpb.Step_RevertTransaction{RevertTransaction: &catalogpb.RevertTransaction{Id: id[:], Owner: owner}}}
+	case 4:
+		return stageStep(id, uint32(rapid.IntRange(0, 2).Draw(t, "part")))
+	case 5:
+		return &catalogpb.Step{Body: &catalogpb.Step_ExpireTransaction{ExpireTransaction: &catalogpb.ExpireTransaction{Id: id[:]}}}
+	}
+	commit := &catalogpb.CommitTransaction{
+		Id: id[:], Owner: owner, Position: position, Parts: uint32(rapid.IntRange(0, 2).Draw(t, "parts")), Content: []byte("plan"),
+		Steps: uint32(rapid.IntRange(0, 3).Draw(t, "plan steps")),
+	}
+	if d, ok := s.Domain(x.Domain); ok {
+		commit.Captured = s.CapturedOf(d).Record()
+	}
+	return &catalogpb.Step{Body: &catalogpb.Step_CommitTransaction{CommitTransaction: commit}}
+}
+
+// drawAdvance draws a move of the step in progress, often the next one.
+func drawAdvance(t *rapid.T, s *State) *catalogpb.Step {
+	id := rapid.SampledFrom(someTransactions).Draw(t, "transaction")
+	a := &catalogpb.AdvanceTransaction{Id: id[:], To: catalogpb.StepPhase(rapid.IntRange(0, 3).Draw(t, "to"))}
+	if x, ok := s.Transaction(id); ok {
+		step, steps := x.Current()
+		a.Step = uint32(step)
+		if step < steps {
+			a.From = catalogpb.StepPhase(x.Steps[step].Phase)
+		}
+	}
+	if rapid.IntRange(0, 5).Draw(t, "next") > 0 {
+		a.To = a.From + 1
+	}
+	if a.To == catalogpb.StepPhase_STEP_FAILED && rapid.Bool().Draw(t, "failure") {
+		a.Failure = &catalogpb.Refusal{Code: "conflict"}
+	}
+	if rapid.Bool().Draw(t, "engagement") {
+		a.Engagement = &catalogpb.Engagement{Kind: catalogpb.Engagement_Kind(rapid.IntRange(0, 6).Draw(t, "kind"))}
+	}
+	return &catalogpb.Step{Body: &catalogpb.Step_AdvanceTransaction{AdvanceTransaction: a}}
 }
 
 func FuzzCommand(f *testing.F) {
@@ -249,10 +381,15 @@ func FuzzCommand(f *testing.F) {
 		{addNode("n5", 5, catalogpb.Node_LEARNER)},
 		{(&Schedule{Domain: "a", Assignments: []Assignment{{Key: relayKey("a"), Primary: "n2"}}}).Step(5)},
 		{{Lease: 6, Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "b", Running: true}}}},
-		{{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 6}}}},
+		{{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 6, Owner: "transaction 1"}}}},
 		{{Body: &catalogpb.Step_DropDomain{DropDomain: &catalogpb.DropDomain{Name: "a"}}}},
 		{{Body: &catalogpb.Step_UpdateNode{UpdateNode: &catalogpb.UpdateNode{Id: "n2", RaftId: 2, Counter: 3}}}},
 		{{Body: &catalogpb.Step_PromoteNode{PromoteNode: &catalogpb.PromoteNode{Id: "n3", RaftId: 3}}}},
+		{appendStep(someTransactions[0], 2), stageStep(someTransactions[0], 0)},
+		{{Body: &catalogpb.Step_AdvanceTransaction{AdvanceTransaction: &catalogpb.AdvanceTransaction{
+			Id: someTransactions[1][:], From: catalogpb.StepPhase_APPLYING, To: catalogpb.StepPhase_APPLIED}}}},
+		{{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{Before: 2, TransactionsBefore: 2}}}},
+		{DefaultLimits.Step()},
 		{{Body: &catalogpb.Step_CordonNode{CordonNode: &catalogpb.CordonNode{Id: "n1", Cordoned: true}}}},
 	} {
 		b, err := Encode(&catalogpb.Command{Steps: steps})

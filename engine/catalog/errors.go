@@ -3,6 +3,8 @@ package catalog
 import (
 	"errors"
 	"fmt"
+
+	"plexus/engine/catalog/catalogpb"
 )
 
 var (
@@ -25,7 +27,10 @@ const (
 	Invalid          Code = "invalid"
 	Conflict         Code = "conflict"
 	ReferenceExpired Code = "reference.expired"
-	Busy             Code = "tx.limit"
+	Busy             Code = "busy"
+	TxState          Code = "tx.state"
+	TxLimit          Code = "tx.limit"
+	Unauthorized     Code = "unauthorized"
 	NodeRefused      Code = "node"
 )
 
@@ -43,6 +48,19 @@ func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Message }
 
 func refuse(code Code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Record returns the refusal as commands and records hold it.
+func (r *Refusal) Record() *catalogpb.Refusal {
+	return &catalogpb.Refusal{Code: string(r.Code), Message: r.Message, Step: uint32(r.Step), Stale: r.Stale}
+}
+
+func newRefusal(r *catalogpb.Refusal) *Refusal {
+	return &Refusal{Code: Code(r.GetCode()), Message: r.GetMessage(), Step: int(r.GetStep()), Stale: r.GetStale()}
+}
+
+func recordError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
 
 // stale is the refusal of a step whose expected prior value is gone.

@@ -22,7 +22,7 @@ func (t *transition) acquireLease(c *catalogpb.AcquireLease) *Refusal {
 	case d.Lease != nil:
 		return d.held()
 	}
-	t.storeLease(d, &Lease{Owner: c.GetOwner(), Index: t.index})
+	t.state.setLease(d, &Lease{Owner: c.GetOwner(), Index: t.index})
 	return nil
 }
 
@@ -31,18 +31,18 @@ func (t *transition) releaseLease(c *catalogpb.ReleaseLease) *Refusal {
 	switch {
 	case !ok:
 		return refuse(DomainMissing, "domain '%s' does not exist", c.GetDomain())
-	case d.Lease == nil || d.Lease.Index != c.GetIndex():
+	case d.Lease == nil || d.Lease.Index != c.GetIndex() || d.Lease.Owner != c.GetOwner():
 		return refuse(Conflict, "lease %d of domain '%s' is not held", c.GetIndex(), d.Name)
 	}
-	t.storeLease(d, nil)
+	t.state.setLease(d, nil)
 	return nil
 }
 
-// storeLease changes nothing that executes, so it is no effect on the domain.
-func (t *transition) storeLease(d *Domain, l *Lease) {
+// setLease changes nothing that executes, so it is no effect on the domain.
+func (s *State) setLease(d *Domain, l *Lease) {
 	changed := *d
 	changed.Lease = l
-	t.state.domains = t.state.domains.set(d.Name, &changed)
+	s.domains = s.domains.set(d.Name, &changed)
 }
 
 // held is the refusal of everybody but the owner.

@@ -23,6 +23,12 @@ func TestLeases(t *testing.T) {
 				if release := step.GetReleaseLease(); release != nil {
 					presented[release.GetIndex()] = true
 				}
+				if advance := step.GetAdvanceTransaction(); advance != nil {
+					// The end of a transaction gives its lease back.
+					if x, ok := s.Transaction(uuid(advance.GetId())); ok {
+						presented[x.Lease] = true
+					}
+				}
 			}
 			for d := range s.Domains() {
 				if d.Lease == nil || presented[d.Lease.Index] {
@@ -65,13 +71,13 @@ func TestLeaseRefusals(t *testing.T) {
 			"conflict: domain 'b' is being changed by transaction 1"},
 		{"an older lease", []*catalogpb.Step{{Lease: 5, Body: &catalogpb.Step_SetRunning{SetRunning: start}}},
 			"conflict: domain 'b' is being changed by transaction 1"},
-		{"a lease nobody holds", []*catalogpb.Step{{Lease: 6, Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "a", Running: true}}}},
-			"conflict: lease 6 of domain 'a' is not held"},
-		{"release of another", []*catalogpb.Step{{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 5}}}},
+		{"a lease nobody holds", []*catalogpb.Step{{Lease: 6, Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "c", Running: true}}}},
+			"conflict: lease 6 of domain 'c' is not held"},
+		{"release of another", []*catalogpb.Step{{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 5, Owner: "transaction 1"}}}},
 			"conflict: lease 5 of domain 'b' is not held"},
 		{"the held one", []*catalogpb.Step{{Lease: 6, Body: &catalogpb.Step_SetRunning{SetRunning: start}}}, ""},
 		{"acquired by the same command", []*catalogpb.Step{
-			{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 6}}},
+			{Body: &catalogpb.Step_ReleaseLease{ReleaseLease: &catalogpb.ReleaseLease{Domain: "b", Index: 6, Owner: "transaction 1"}}},
 			{Body: &catalogpb.Step_AcquireLease{AcquireLease: &catalogpb.AcquireLease{Domain: "b", Owner: "command 2"}}},
 			{Body: &catalogpb.Step_SetRunning{SetRunning: start}},
 		}, ""},

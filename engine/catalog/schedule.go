@@ -32,13 +32,20 @@ type Assignment struct {
 type Transition struct {
 	ID              primitives.UUID
 	From, To, Cause string
+	// Outcomes say how the state of a lost owner came back, by component.
+	Outcomes []Outcome
+}
+
+// Outcome is what became of one state component of a lost owner.
+type Outcome struct {
+	Component uint8
+	Staged    [32]byte // digest of the content that was staged; zero is a reset
 }
 
 // Group is a set of operators that must share a node.
 type Group struct {
 	Host    string
 	Members []Key
-	Pairs   [][2]Key // what holds it together
 }
 
 // Assignment returns the entry of an operator.
@@ -75,6 +82,7 @@ func (t *transition) setSchedule(c *catalogpb.SetSchedule, lease uint64) *Refusa
 			return refused
 		}
 		t.state.schedules = t.state.schedules.set(d.Name, s)
+		t.sweepHandoffs(d.Name)
 		d.Runtime = t.index
 		return nil
 	})
@@ -118,12 +126,12 @@ func (t *transition) prune(d *Domain) {
 	}
 	for _, g := range s.Groups {
 		g.Members = slices.DeleteFunc(slices.Clone(g.Members), gone)
-		g.Pairs = slices.DeleteFunc(slices.Clone(g.Pairs), func(p [2]Key) bool { return gone(p[0]) || gone(p[1]) })
 		if len(g.Members) > 0 {
 			pruned.Groups = append(pruned.Groups, g)
 		}
 	}
 	t.state.schedules = t.state.schedules.set(d.Name, pruned)
+	t.sweepHandoffs(d.Name)
 }
 
 // newSchedule checks the form of a schedule.
@@ -148,14 +156,6 @@ func newSchedule(domain string, index uint64, assignments []*catalogpb.Assignmen
 			}
 			g.Members = append(g.Members, key)
 		}
-		for _, p := range m.GetPairs() {
-			a, refusedA := newKey(p.GetA())
-			b, refusedB := newKey(p.GetB())
-			if refused := cmp.Or(refusedA, refusedB); refused != nil {
-				return nil, refused
-			}
-			g.Pairs = append(g.Pairs, [2]Key{a, b})
-		}
 		s.Groups = append(s.Groups, g)
 	}
 	return s, nil
@@ -168,7 +168,10 @@ func newAssignment(m *catalogpb.Assignment) (Assignment, *Refusal) {
 	}
 	a := Assignment{Key: key, Everywhere: m.GetEverywhere(), Primary: m.GetPrimary(), Replicas: m.GetReplicas()}
 	if t := m.GetTransition(); t != nil {
-		a.Transition = Transition{ID: uuid(t.GetId()), From: t.GetFrom(), To: t.GetTo(), Cause: t.GetCause()}
+		a.Transition, refused = newTransition(t)
+		if refused != nil {
+			return Assignment{}, refused
+		}
 	}
 	nodes := slices.Sorted(slices.Values(append([]string{a.Primary}, a.Replicas...)))
 	switch {
@@ -205,8 +208,8 @@ func (s *Schedule) record() *catalogpb.ScheduleRecord {
 	r := &catalogpb.ScheduleRecord{Domain: s.Domain, Index: s.Index}
 	for _, a := range s.Assignments {
 		m := &catalogpb.Assignment{Key: a.Key.record(), Everywhere: a.Everywhere, Primary: a.Primary, Replicas: a.Replicas}
-		if t := a.Transition; t != (Transition{}) {
-			m.Transition = &catalogpb.Transition{Id: t.ID[:], From: t.From, To: t.To, Cause: t.Cause}
+		if a.Transition.ID != (primitives.UUID{}) {
+			m.Transition = a.Transition.record()
 		}
 		r.Assignments = append(r.Assignments, m)
 	}
@@ -214,9 +217,6 @@ func (s *Schedule) record() *catalogpb.ScheduleRecord {
 		m := &catalogpb.Group{Host: g.Host}
 		for _, k := range g.Members {
 			m.Members = append(m.Members, k.record())
-		}
-		for _, p := range g.Pairs {
-			m.Pairs = append(m.Pairs, &catalogpb.Pair{A: p[0].record(), B: p[1].record()})
 		}
 		r.Groups = append(r.Groups, m)
 	}

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"plexus/engine/catalog/catalogpb"
-	"plexus/nspl/vocab"
+	"plexus/primitives"
 )
 
 // Sections yields the records of the state in canonical order as runs of at most
@@ -50,79 +50,68 @@ func (s *State) Digest() ([sha256.Size]byte, error) {
 // digestRunBytes is how much of the encoding a digest holds at once.
 const digestRunBytes = 64 << 10
 
+// records yields every record of the state in canonical order.
 func (s *State) records() iter.Seq[*catalogpb.Record] {
 	return func(yield func(*catalogpb.Record) bool) {
 		meta := &catalogpb.MetaRecord{
 			Cluster: s.Cluster[:], NextRaftId: s.NextRaftID, Format: Format,
 			Fence: s.Fence, HighWater: s.HighWater, Applied: s.Applied,
 		}
-		if !yield(&catalogpb.Record{Family: &catalogpb.Record_Meta{Meta: meta}}) {
-			return
-		}
-		for _, u := range s.users.all() {
-			record := &catalogpb.UserRecord{Name: u.Name, PasswordHash: u.PasswordHash, Revision: u.Revision}
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_User{User: record}}) {
-				return
-			}
-		}
-		for _, d := range s.domains.all() {
-			record := &catalogpb.DomainRecord{
-				Name: d.Name, Running: d.Running,
-				Generation: d.Generation, Definition: d.Definition, Runtime: d.Runtime, Positions: d.Positions,
-			}
-			if d.Placement != vocab.PlacementNeutral {
-				record.Placement = d.Placement.String()
-			}
-			if d.Lease != nil {
-				record.Lease = &catalogpb.Lease{Owner: d.Lease.Owner, Index: d.Lease.Index}
-			}
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Domain{Domain: record}}) {
-				return
-			}
-		}
-		for _, m := range s.models.all() {
-			record := &catalogpb.ModelRecord{
-				Domain: m.Domain, Kind: m.Kind.String(), Name: m.Name, Text: m.Text, Revision: m.Revision,
-			}
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Model{Model: record}}) {
-				return
-			}
-		}
-		for _, x := range s.executions.all() {
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Execution{Execution: x.record()}}) {
-				return
-			}
-		}
-		for _, n := range s.nodes.all() {
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Node{Node: n.record()}}) {
-				return
-			}
-		}
-		for _, raftID := range s.removed.all() {
-			record := &catalogpb.RemovedNodeRecord{RaftId: raftID}
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_RemovedNode{RemovedNode: record}}) {
-				return
-			}
-		}
-		for _, x := range s.schedules.all() {
-			if !yield(&catalogpb.Record{Family: &catalogpb.Record_Schedule{Schedule: x.record()}}) {
-				return
-			}
-		}
+		_ = yield(&catalogpb.Record{Family: &catalogpb.Record_Meta{Meta: meta}}) &&
+			yield(&catalogpb.Record{Family: &catalogpb.Record_Limits{Limits: &catalogpb.LimitsRecord{Limits: s.Limits.record()}}}) &&
+			each(s.users, yield, func(_ string, u *User) *catalogpb.Record {
+				record := &catalogpb.UserRecord{Name: u.Name, PasswordHash: u.PasswordHash, Revision: u.Revision}
+				return &catalogpb.Record{Family: &catalogpb.Record_User{User: record}}
+			}) &&
+			each(s.domains, yield, func(_ string, d *Domain) *catalogpb.Record {
+				return &catalogpb.Record{Family: &catalogpb.Record_Domain{Domain: d.record()}}
+			}) &&
+			each(s.models, yield, func(_ string, m *Model) *catalogpb.Record {
+				record := &catalogpb.ModelRecord{Domain: m.Domain, Kind: m.Kind.String(), Name: m.Name, Text: m.Text, Revision: m.Revision}
+				return &catalogpb.Record{Family: &catalogpb.Record_Model{Model: record}}
+			}) &&
+			each(s.executions, yield, func(_ string, x *Execution) *catalogpb.Record {
+				return &catalogpb.Record{Family: &catalogpb.Record_Execution{Execution: x.record()}}
+			}) &&
+			s.clusterRecords(yield) && s.transactionRecords(yield)
 	}
 }
 
-func (x *Execution) record() *catalogpb.ExecutionRecord {
-	record := &catalogpb.ExecutionRecord{
-		Reference: x.Reference[:], Owner: x.Owner, Domain: x.Domain, Digest: []byte(x.Digest),
-		Reply: x.Reply, Finished: x.Finished,
-	}
-	if x.Refusal != nil {
-		record.Refusal = &catalogpb.Refusal{
-			Code: string(x.Refusal.Code), Message: x.Refusal.Message, Step: uint32(x.Refusal.Step), Stale: x.Refusal.Stale,
+func (s *State) clusterRecords(yield func(*catalogpb.Record) bool) bool {
+	return each(s.nodes, yield, func(_ string, n *Node) *catalogpb.Record {
+		return &catalogpb.Record{Family: &catalogpb.Record_Node{Node: n.record()}}
+	}) && each(s.removed, yield, func(_ string, raftID uint64) *catalogpb.Record {
+		return &catalogpb.Record{Family: &catalogpb.Record_RemovedNode{RemovedNode: &catalogpb.RemovedNodeRecord{RaftId: raftID}}}
+	}) && each(s.schedules, yield, func(_ string, x *Schedule) *catalogpb.Record {
+		return &catalogpb.Record{Family: &catalogpb.Record_Schedule{Schedule: x.record()}}
+	}) && each(s.handoffs, yield, func(key string, id primitives.UUID) *catalogpb.Record {
+		record := &catalogpb.HandoffRecord{Domain: key[:len(key)-len(id)-1], Transition: id[:]}
+		return &catalogpb.Record{Family: &catalogpb.Record_Handoff{Handoff: record}}
+	})
+}
+
+func (s *State) transactionRecords(yield func(*catalogpb.Record) bool) bool {
+	return each(s.transactions, yield, func(_ string, x *Transaction) *catalogpb.Record {
+		return &catalogpb.Record{Family: &catalogpb.Record_Transaction{Transaction: x.record()}}
+	}) && each(s.operations, yield, func(key string, o *Operation) *catalogpb.Record {
+		id, _ := cutPartKey(key)
+		record := &catalogpb.OperationRecord{Id: id[:], Position: o.Position, Text: o.Text}
+		return &catalogpb.Record{Family: &catalogpb.Record_Operation{Operation: record}}
+	}) && each(s.parts, yield, func(key string, content []byte) *catalogpb.Record {
+		id, part := cutPartKey(key)
+		record := &catalogpb.PartRecord{Id: id[:], Part: part, Content: content}
+		return &catalogpb.Record{Family: &catalogpb.Record_Part{Part: record}}
+	})
+}
+
+// each yields the records of one family, and reports whether the next may follow.
+func each[V any](family tree[V], yield func(*catalogpb.Record) bool, record func(string, V) *catalogpb.Record) bool {
+	for key, v := range family.all() {
+		if !yield(record(key, v)) {
+			return false
 		}
 	}
-	return record
+	return true
 }
 
 // Loader rebuilds a state from its sections in order.
@@ -173,7 +162,20 @@ func (l *Loader) add(record *catalogpb.Record) error {
 	case *catalogpb.Record_Model:
 		return l.addModel(family.Model)
 	case *catalogpb.Record_Execution:
-		l.addExecution(family.Execution)
+		return l.addExecution(family.Execution)
+	case *catalogpb.Record_Limits:
+		s.Limits = newLimits(family.Limits.GetLimits())
+	case *catalogpb.Record_Handoff:
+		id := uuid(family.Handoff.GetTransition())
+		s.handoffs = s.handoffs.set(handoffKey(family.Handoff.GetDomain(), id), id)
+	case *catalogpb.Record_Transaction:
+		return l.addTransaction(family.Transaction)
+	case *catalogpb.Record_Operation:
+		o := family.Operation
+		s.operations = s.operations.set(partKey(uuid(o.GetId()), o.GetPosition()), &Operation{Position: o.GetPosition(), Text: o.GetText()})
+	case *catalogpb.Record_Part:
+		p := family.Part
+		s.parts = s.parts.set(partKey(uuid(p.GetId()), p.GetPart()), p.GetContent())
 	case *catalogpb.Record_Node:
 		n := newNode(family.Node)
 		s.nodes = s.nodes.set(n.ID, n)
@@ -185,22 +187,6 @@ func (l *Loader) add(record *catalogpb.Record) error {
 	default:
 		return fmt.Errorf("%w: record of no family", ErrFormat)
 	}
-	return nil
-}
-
-func (l *Loader) addDomain(record *catalogpb.DomainRecord) error {
-	placement, ok := placementPolicy(record.GetPlacement())
-	if !ok {
-		return fmt.Errorf("%w: placement policy %q", ErrFormat, record.GetPlacement())
-	}
-	d := &Domain{
-		Name: record.GetName(), Running: record.GetRunning(), Generation: record.GetGeneration(), Definition: record.GetDefinition(),
-		Runtime: record.GetRuntime(), Positions: record.GetPositions(), Placement: placement,
-	}
-	if held := record.GetLease(); held != nil {
-		d.Lease = &Lease{Owner: held.GetOwner(), Index: held.GetIndex()}
-	}
-	l.state.domains = l.state.domains.set(d.Name, d)
 	return nil
 }
 
@@ -224,15 +210,4 @@ func (l *Loader) addModel(record *catalogpb.ModelRecord) error {
 	}
 	l.state.models = l.state.models.set(modelKey(m.Domain, m.Key), m)
 	return nil
-}
-
-func (l *Loader) addExecution(record *catalogpb.ExecutionRecord) {
-	x := &Execution{
-		Reference: uuid(record.GetReference()), Owner: record.GetOwner(), Domain: record.GetDomain(),
-		Digest: string(record.GetDigest()), Reply: record.GetReply(), Finished: record.GetFinished(),
-	}
-	if r := record.GetRefusal(); r != nil {
-		x.Refusal = &Refusal{Code: Code(r.GetCode()), Message: r.GetMessage(), Step: int(r.GetStep()), Stale: r.GetStale()}
-	}
-	l.state.executions = l.state.executions.set(string(record.GetReference()), x)
 }

@@ -19,6 +19,7 @@ type State struct {
 	Fence int64
 	// HighWater is the largest stamped time, Unix nanoseconds.
 	HighWater int64
+	Limits    Limits
 
 	users      tree[*User]
 	domains    tree[*Domain]
@@ -27,6 +28,15 @@ type State struct {
 	nodes      tree[*Node]
 	removed    tree[uint64] // raft ids
 	schedules  tree[*Schedule]
+	handoffs   tree[primitives.UUID] // transitions that were taken over
+
+	transactions tree[*Transaction]
+	operations   tree[*Operation]
+	parts        tree[[]byte] // of plans
+
+	// What a leader works on, derived from executions and transactions.
+	unfinished tree[*Execution]
+	active     tree[*Transaction]
 }
 
 // User may open sessions.
@@ -71,20 +81,11 @@ type Model struct {
 	Revision   uint64 // index that wrote it
 }
 
-// Execution is the outcome kept for a reference.
-type Execution struct {
-	Reference primitives.UUID
-	Owner     string
-	Domain    string
-	Digest    string
-	Reply     []byte
-	Finished  int64
-	Refusal   *Refusal
-}
-
 // New returns the state of a cluster that has applied nothing. Raft id 1 is its
 // founder's.
-func New(cluster primitives.UUID) *State { return &State{Cluster: cluster, NextRaftID: 2} }
+func New(cluster primitives.UUID) *State {
+	return &State{Cluster: cluster, NextRaftID: 2, Limits: DefaultLimits}
+}
 
 // User returns a user.
 func (s *State) User(name string) (*User, bool) { return s.users.get(name) }
@@ -134,14 +135,6 @@ func (s *State) Removed(raftID uint64) bool {
 // Schedule returns the assignment of a domain. A domain that was never scheduled
 // has none.
 func (s *State) Schedule(domain string) (*Schedule, bool) { return s.schedules.get(domain) }
-
-// Execution returns what is known about a reference.
-func (s *State) Execution(reference primitives.UUID) (*Execution, bool) {
-	return s.executions.get(string(reference[:]))
-}
-
-// Executions counts the retained references.
-func (s *State) Executions() int { return s.executions.len() }
 
 // modelKey orders by domain, kind and name: names hold no NUL, and a kind is one
 // byte.

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
+	"net/url"
+	"strconv"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -15,6 +16,7 @@ import (
 	"plexus/engine/session/sessionframe"
 	"plexus/engine/session/sessionpb"
 	"plexus/primitives"
+	"plexus/primitives/dial"
 )
 
 // connectTimeout bounds dialling.
@@ -24,14 +26,35 @@ const connectTimeout = 10 * time.Second
 // for each call.
 type framesTransport struct {
 	world         primitives.World
-	addr          netip.AddrPort
+	server        string
+	host          string
+	port          uint16
 	authorization string
 }
 
-// DialFrames returns the transport to a node's frame listener. It connects when
-// it is used.
-func DialFrames(w primitives.World, addr netip.AddrPort, user, password string) Transport {
-	return &framesTransport{world: w, addr: addr, authorization: BasicAuthorization(user, password)}
+// Frames returns the dialer of nodes' frame listeners.
+func Frames(w primitives.World, user, password string) Dialer {
+	authorization := BasicAuthorization(user, password)
+	return func(server string) (Transport, error) {
+		host, port, err := SplitServer(server)
+		if err != nil {
+			return nil, err
+		}
+		return &framesTransport{world: w, server: server, host: host, port: port, authorization: authorization}, nil
+	}
+}
+
+// SplitServer reads the URL of a server.
+func SplitServer(server string) (host string, port uint16, err error) {
+	at, err := url.Parse(server)
+	if err != nil || at.Scheme != "http" || at.Hostname() == "" || at.Path != "" && at.Path != "/" || at.RawQuery != "" || at.User != nil {
+		return "", 0, fmt.Errorf("%w %q: expected http://host:port", ErrServer, server)
+	}
+	n, err := strconv.ParseUint(at.Port(), 10, 16)
+	if err != nil || n == 0 {
+		return "", 0, fmt.Errorf("%w %q: expected http://host:port", ErrServer, server)
+	}
+	return at.Hostname(), uint16(n), nil
 }
 
 // BasicAuthorization is the value of the Authorization header.
@@ -45,9 +68,9 @@ func (t *framesTransport) call(ctx context.Context, method string, request proto
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
-	conn, err := t.world.Net().Dial(ctx, t.addr, t.world.Clock().Now().Add(connectTimeout))
+	conn, err := dial.Dial(ctx, t.world, t.host, t.port, t.world.Clock().Now().Add(connectTimeout))
 	if err != nil {
-		return nil, fmt.Errorf("%w to %s: %w", ErrNotConnected, t.addr, err)
+		return nil, fmt.Errorf("%w to %s: %w", ErrNotConnected, t.server, err)
 	}
 	s := &frameStream{ctx: ctx, conn: conn}
 	s.stop = primitives.OnCancel(ctx, func() { _ = conn.Close() })
@@ -159,6 +182,11 @@ func (t *framesTransport) Subscribe(ctx context.Context, r *sessionpb.SubscribeR
 func (t *framesTransport) Execute(ctx context.Context, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error) {
 	reply := new(sessionpb.ExecuteReply)
 	return reply, t.unary(ctx, "Execute", r, reply)
+}
+
+func (t *framesTransport) Attach(ctx context.Context, r *sessionpb.AttachRequest) (*sessionpb.AttachReply, error) {
+	reply := new(sessionpb.AttachReply)
+	return reply, t.unary(ctx, "Attach", r, reply)
 }
 
 func (t *framesTransport) Inspect(ctx context.Context, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error) {

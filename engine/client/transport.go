@@ -13,11 +13,20 @@ import (
 type Transport interface {
 	Open(ctx context.Context, r *sessionpb.OpenRequest) (Stream[*sessionpb.Event], error)
 	Execute(ctx context.Context, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error)
+	Attach(ctx context.Context, r *sessionpb.AttachRequest) (*sessionpb.AttachReply, error)
 	Inspect(ctx context.Context, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error)
 	Close(ctx context.Context, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error)
 	Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest) (Stream[*sessionpb.SubscriptionFrame], error)
 	Unsubscribe(ctx context.Context, r *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error)
 }
+
+// Dialer returns the transport to the server at a URL of the form
+// http://host:port. The transport connects when it is used; an address that
+// cannot be one is an [ErrServer].
+type Dialer func(server string) (Transport, error)
+
+// ErrServer says that the address of a server cannot be used.
+var ErrServer = errors.New("server address")
 
 // Stream is the answers of one call. It ends with io.EOF, and with the
 // cancellation of the context it was opened with.
@@ -50,6 +59,12 @@ func (e *Error) Is(target error) bool {
 
 // ErrNotConnected says that the node was not reached: nothing was sent.
 var ErrNotConnected = errors.New("cannot connect")
+
+// ErrNoLeader says that no node is known to lead: nothing was admitted.
+var ErrNoLeader = errors.New("no leader is known")
+
+// errSilent says that a server stopped answering while it held a request.
+var errSilent = errors.New("the server stopped answering")
 
 // ErrOutcomeUnknown says that a command may have been executed.
 var ErrOutcomeUnknown = errors.New("outcome unknown")

@@ -120,7 +120,7 @@ func (g *Group) expire(ctx context.Context) error {
 			return err
 		}
 		before := g.world.Clock().Wall().Add(-g.settings.RetryValidity).UnixNano()
-		if !g.Leads() || !g.State().Expired(before) {
+		if !g.Leads() || !g.State().Expired(before, 0) {
 			continue
 		}
 		step := &catalogpb.Step{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{Before: before}}}

@@ -96,8 +96,10 @@ func (c *crowd) run(i int, statements ...string) {
 	c.t.Helper()
 	err := c.sim.Do("client", func() {
 		w, ctx := c.sim.Driver().World(), context.Background()
-		transport := client.DialFrames(w, netip.AddrPortFrom(c.hosts[i].Addr(), clientPort), "default", "correct horse")
-		s, err := client.Open(ctx, w, client.Options{Transport: transport, Client: "test", Domain: "default"})
+		s, err := client.Open(ctx, w, client.Options{
+			Servers: []string{"http://" + netip.AddrPortFrom(c.hosts[i].Addr(), clientPort).String()},
+			Dial:    client.Frames(w, "default", "correct horse"), Client: "test", Domain: "default",
+		})
 		if err != nil {
 			c.t.Errorf("open: %v", err)
 			return

@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -72,13 +71,20 @@ func (m *machine) start() {
 	})
 }
 
+// client returns how a client reaches the node.
+func (m *machine) client(w primitives.World, user, password string) client.Options {
+	return client.Options{
+		Servers: []string{"http://" + netip.AddrPortFrom(m.host.Addr(), clientPort).String()},
+		Dial:    client.Frames(w, user, password), Client: "test", Domain: "default",
+	}
+}
+
 // as runs f as a client with a session.
 func (m *machine) as(f func(ctx context.Context, s *client.Session)) {
 	err := m.sim.Do("client", func() {
 		w := m.sim.Driver().World()
 		ctx := context.Background()
-		transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), "default", "correct horse")
-		s, err := client.Open(ctx, w, client.Options{Transport: transport, Client: "test", Domain: "default"})
+		s, err := client.Open(ctx, w, m.client(w, "default", "correct horse"))
 		if err != nil {
 			m.t.Errorf("open: %v", err)
 			return
@@ -304,8 +310,7 @@ func TestReferencesConflictWhileTheyApply(t *testing.T) {
 		for _, text := range []string{"DROP JUNCTION pick", "DROP INGESTOR feed"} {
 			m.sim.Go("client", func() {
 				defer func() { tasks++ }()
-				transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), "default", "correct horse")
-				s, err := client.Open(context.Background(), w, client.Options{Transport: transport, Domain: "default"})
+				s, err := client.Open(context.Background(), w, m.client(w, "default", "correct horse"))
 				if err != nil {
 					t.Error(err)
 					return
@@ -334,6 +339,7 @@ func TestReferencesConflictWhileTheyApply(t *testing.T) {
 		if completed != 1 {
 			t.Errorf("seed %d: %d of 2 commands with one reference completed", seed, completed)
 		}
+		m.sim.Close()
 	}
 }
 
@@ -343,8 +349,7 @@ func TestWrongPasswordIsRefused(t *testing.T) {
 	err := m.sim.Do("stranger", func() {
 		w := m.sim.Driver().World()
 		for _, user := range []string{"default", "nobody"} {
-			transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), user, "wrong")
-			_, err := client.Open(context.Background(), w, client.Options{Transport: transport})
+			_, err := client.Open(context.Background(), w, m.client(w, user, "wrong"))
 			if code, _ := session.CodeOf(err); code != client.Unauthenticated {
 				t.Errorf("%s: %v", user, err)
 			}
@@ -365,8 +370,9 @@ func TestDefinitionsSurviveCrashes(t *testing.T) {
 			m.sim.Go("writer", func() {
 				w := m.sim.Driver().World()
 				ctx := context.Background()
-				transport := client.DialFrames(w, netip.AddrPortFrom(m.host.Addr(), clientPort), "default", "correct horse")
-				s, err := client.Open(ctx, w, client.Options{Transport: transport, Domain: "default", CallTimeout: time.Second})
+				options := m.client(w, "default", "correct horse")
+				options.CallTimeout = time.Second
+				s, err := client.Open(ctx, w, options)
 				if err != nil {
 					return
 				}
@@ -440,9 +446,7 @@ func TestClientsSurviveRestarts(t *testing.T) {
 		m.must(ctx, s, "CREATE SCHEMA lost (x U8)")
 		m.host.Crash()
 		m.start()
-		if _, err := s.Execute(ctx, "CREATE SCHEMA lost_too (x U8)"); !errors.Is(err, client.ErrTransactionLost) {
-			t.Errorf("got %v", err)
-		}
+		m.refused(ctx, s, "CREATE SCHEMA lost_too (x U8)", "tx.state")
 		m.refused(ctx, s, "SHOW CREATE SCHEMA lost", "ref.missing")
 	})
 }

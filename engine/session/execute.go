@@ -51,6 +51,12 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 		return nil, err
 	}
 	defer leave()
+	if r.ExpectedPosition != nil && x.tx == nil {
+		return &sessionpb.ExecuteReply{
+			ExecutionReference: r.GetExecutionReference(), Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_DETACHED,
+			Text: "the session is not bound to its transaction here; attach, and repeat the request",
+		}, nil
+	}
 	q := &request{service: s, session: x, user: user, text: r.GetStatements(), domain: r.GetDomain()}
 	if r.GetExecutionReference() != "" {
 		if q.reference, err = parseReference(r.GetExecutionReference()); err != nil {
@@ -364,7 +370,7 @@ func (q *request) admissible() *sessionpb.ExecuteReply {
 			Disposition: sessionpb.Disposition_REFERENCE_EXPIRED, Text: "reference expired; nothing was executed",
 		}
 	}
-	if state.Executions() >= catalog.ExecutionsMax {
+	if state.HistoryFull() {
 		return refused(&catalog.Refusal{Code: catalog.Busy, Message: "the history of commands is full; retry later"})
 	}
 	return nil
@@ -422,7 +428,7 @@ func (c *command) propose(ctx context.Context, p *planned) (reply *sessionpb.Exe
 		return nil, false, fmt.Errorf("encode reply: %w", err)
 	}
 	result, err := c.service.deps.Group.Propose(ctx, &catalogpb.Command{Steps: p.steps, Execution: &catalogpb.Execution{
-		Reference: c.reference[:], Owner: c.owner, Domain: c.domain, Digest: []byte(c.digest), Reply: retained,
+		Reference: c.reference[:], Owner: c.owner, Domain: c.domain, Digest: []byte(c.digest), Reply: retained, To: catalogpb.Phase_FINISHED,
 	}})
 	switch {
 	case errors.Is(err, control.ErrOutcomeUnknown):
@@ -433,7 +439,7 @@ func (c *command) propose(ctx context.Context, p *planned) (reply *sessionpb.Exe
 		return nil, false, refusal(client.Unavailable, "%v", err)
 	case result.Known != nil:
 		return c.recovered(result.Known), false, nil
-	case result.Refused != nil && result.Refused.Code == catalog.Conflict && result.Refused.Step == 0:
+	case result.Refused != nil && result.Refused.Stale:
 		return nil, true, nil
 	}
 	if result.Refused != nil {

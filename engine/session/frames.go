@@ -136,6 +136,8 @@ func (f *FrameServer) dispatch(ctx context.Context, conn primitives.Conn, r *ses
 			func(m *sessionpb.SubscriptionFrame) error { return send(m) })
 	case "Execute":
 		return unary(ctx, user, body, &sessionpb.ExecuteRequest{}, f.service.Execute, send)
+	case "Attach":
+		return unary(ctx, user, body, &sessionpb.AttachRequest{}, f.service.Attach, send)
 	case "Inspect":
 		return unary(ctx, user, body, &sessionpb.InspectRequest{}, f.service.Inspect, send)
 	case "Close":

@@ -18,10 +18,10 @@ type clientSession struct {
 	session *client.Session
 }
 
-// OpenSession opens a session over the transport; the stages differ in nothing
-// but that.
-func OpenSession(ctx context.Context, w primitives.World, t client.Transport, domain string) (Session, error) {
-	session, err := client.Open(ctx, w, client.Options{Transport: t, Client: "harness", Domain: domain})
+// OpenSession opens a session on the first of several servers; the stages differ
+// in nothing but how they are dialled.
+func OpenSession(ctx context.Context, w primitives.World, dial client.Dialer, servers []string, domain string) (Session, error) {
+	session, err := client.Open(ctx, w, client.Options{Servers: servers, Dial: dial, Client: "harness", Domain: domain})
 	if err != nil {
 		return nil, err
 	}

@@ -140,11 +140,8 @@ func (s *stage) Credentials() harness.Credentials {
 
 // Client implements harness.Stage.
 func (s *stage) Client(ctx context.Context, c harness.Credentials, n harness.Node, domain string) (harness.Session, error) {
-	transport, err := sessionclient.New(s.real, []string{"http://" + n.(*node).client}, c.User, c.Password)
-	if err != nil {
-		return nil, err
-	}
-	return harness.OpenSession(ctx, s.real, transport, domain)
+	dial := sessionclient.New(s.real, c.User, c.Password)
+	return harness.OpenSession(ctx, s.real, dial, []string{"http://" + n.(*node).client}, domain)
 }
 
 // System implements harness.Stage.

@@ -84,8 +84,8 @@ func (s *stage) Credentials() harness.Credentials {
 
 // Client implements harness.Stage.
 func (s *stage) Client(ctx context.Context, c harness.Credentials, n harness.Node, domain string) (harness.Session, error) {
-	transport := client.DialFrames(s.World(), n.(*node).cluster.SessionAddr(), c.User, c.Password)
-	return harness.OpenSession(ctx, s.World(), transport, domain)
+	dial := client.Frames(s.World(), c.User, c.Password)
+	return harness.OpenSession(ctx, s.World(), dial, []string{"http://" + n.(*node).cluster.SessionAddr().String()}, domain)
 }
 
 // node is one simulated node.

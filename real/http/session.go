@@ -23,6 +23,7 @@ type Sessions interface {
 	Authenticate(ctx context.Context, authorization string) (*catalog.User, error)
 	Open(ctx context.Context, user *catalog.User, r *sessionpb.OpenRequest, send func(*sessionpb.Event) error) error
 	Execute(ctx context.Context, user *catalog.User, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error)
+	Attach(ctx context.Context, user *catalog.User, r *sessionpb.AttachRequest) (*sessionpb.AttachReply, error)
 	Inspect(ctx context.Context, user *catalog.User, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error)
 	Close(ctx context.Context, user *catalog.User, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error)
 	Subscribe(ctx context.Context, user *catalog.User, r *sessionpb.SubscribeRequest, send func(*sessionpb.SubscriptionFrame) error) error
@@ -88,6 +89,7 @@ func (s *SessionServer) procedures() http.Handler {
 	streaming(mux, "Open", options, s.sessions.Open)
 	streaming(mux, "Subscribe", options, s.sessions.Subscribe)
 	unary(mux, "Execute", options, s.sessions.Execute)
+	unary(mux, "Attach", options, s.sessions.Attach)
 	unary(mux, "Inspect", options, s.sessions.Inspect)
 	unary(mux, "Close", options, s.sessions.Close)
 	unary(mux, "Unsubscribe", options, s.sessions.Unsubscribe)

@@ -41,6 +41,10 @@ func (s *sessions) Open(ctx context.Context, _ *catalog.User, _ *sessionpb.OpenR
 	return s.ended.Wait(ctx)
 }
 
+func (s *sessions) Attach(context.Context, *catalog.User, *sessionpb.AttachRequest) (*sessionpb.AttachReply, error) {
+	return &sessionpb.AttachReply{Disposition: sessionpb.Disposition_COMPLETED}, nil
+}
+
 func (s *sessions) Execute(_ context.Context, user *catalog.User, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error) {
 	if r.GetSessionId() != "s-1" {
 		return nil, &client.Error{Code: client.NotFound, Message: "no such session"}
@@ -91,21 +95,21 @@ func TestSessionBinding(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	connect := func(password string) client.Transport {
-		transport, err := sessionclient.New(w, []string{"http://127.0.0.1:1", "http://" + server.Addr().String()}, "ann", password)
-		if err != nil {
-			t.Fatal(err)
+	connect := func(password string) client.Options {
+		return client.Options{
+			Servers: []string{"http://127.0.0.1:1", "http://" + server.Addr().String()}, Dial: sessionclient.New(w, "ann", password),
 		}
-		return transport
 	}
 
-	_, err := client.Open(ctx, w, client.Options{Transport: connect("wrong")})
+	_, err := client.Open(ctx, w, connect("wrong"))
 	var refused *client.Error
 	if !errors.As(err, &refused) || refused.Code != client.Unauthenticated {
 		t.Fatalf("a wrong password was answered %v", err)
 	}
 
-	session, err := client.Open(ctx, w, client.Options{Transport: connect("correct"), Domain: "shop"})
+	options := connect("correct")
+	options.Domain = "shop"
+	session, err := client.Open(ctx, w, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +165,7 @@ func TestSessionBinding(t *testing.T) {
 	if err := server.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	if _, err := client.Open(ctx, w, client.Options{Transport: connect("correct")}); !errors.Is(err, client.ErrNotConnected) {
+	if _, err := client.Open(ctx, w, connect("correct")); !errors.Is(err, client.ErrNotConnected) {
 		t.Errorf("a closed server was answered %v", err)
 	}
 }

@@ -105,7 +105,7 @@ func (n *Node) Wipe() {
 
 // Open opens a session as the first user, from the world of a client.
 func (n *Node) Open(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
-	o.Transport = client.DialFrames(w, n.SessionAddr(), User, Password)
+	o.Servers, o.Dial = []string{"http://" + n.SessionAddr().String()}, client.Frames(w, User, Password)
 	return client.Open(ctx, w, o)
 }
 

@@ -15,6 +15,169 @@ import (
 	unsafe "unsafe"
 )
 
+// Phase is how far an execution is.
+type Phase int32
+
+const (
+	Phase_ABSENT    Phase = 0
+	Phase_ADMITTED  Phase = 1 // bound to its reference, with nothing changed yet
+	Phase_EFFECTIVE Phase = 2 // its effect is recorded, and not yet usable everywhere
+	Phase_FINISHED  Phase = 3
+)
+
+// Enum value maps for Phase.
+var (
+	Phase_name = map[int32]string{
+		0: "ABSENT",
+		1: "ADMITTED",
+		2: "EFFECTIVE",
+		3: "FINISHED",
+	}
+	Phase_value = map[string]int32{
+		"ABSENT":    0,
+		"ADMITTED":  1,
+		"EFFECTIVE": 2,
+		"FINISHED":  3,
+	}
+)
+
+func (x Phase) Enum() *Phase {
+	p := new(Phase)
+	*p = x
+	return p
+}
+
+func (x Phase) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Phase) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[0].Descriptor()
+}
+
+func (Phase) Type() protoreflect.EnumType {
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[0]
+}
+
+func (x Phase) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Phase.Descriptor instead.
+func (Phase) EnumDescriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{0}
+}
+
+type StepPhase int32
+
+const (
+	StepPhase_UNATTEMPTED StepPhase = 0
+	StepPhase_APPLYING    StepPhase = 1
+	StepPhase_APPLIED     StepPhase = 2
+	StepPhase_STEP_FAILED StepPhase = 3
+)
+
+// Enum value maps for StepPhase.
+var (
+	StepPhase_name = map[int32]string{
+		0: "UNATTEMPTED",
+		1: "APPLYING",
+		2: "APPLIED",
+		3: "STEP_FAILED",
+	}
+	StepPhase_value = map[string]int32{
+		"UNATTEMPTED": 0,
+		"APPLYING":    1,
+		"APPLIED":     2,
+		"STEP_FAILED": 3,
+	}
+)
+
+func (x StepPhase) Enum() *StepPhase {
+	p := new(StepPhase)
+	*p = x
+	return p
+}
+
+func (x StepPhase) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StepPhase) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[1].Descriptor()
+}
+
+func (StepPhase) Type() protoreflect.EnumType {
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[1]
+}
+
+func (x StepPhase) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StepPhase.Descriptor instead.
+func (StepPhase) EnumDescriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{1}
+}
+
+type TransactionState int32
+
+const (
+	TransactionState_OPEN       TransactionState = 0
+	TransactionState_COMMITTING TransactionState = 1
+	TransactionState_COMMITTED  TransactionState = 2
+	TransactionState_REVERTED   TransactionState = 3
+	TransactionState_FAILED     TransactionState = 4
+	TransactionState_EXPIRED    TransactionState = 5
+)
+
+// Enum value maps for TransactionState.
+var (
+	TransactionState_name = map[int32]string{
+		0: "OPEN",
+		1: "COMMITTING",
+		2: "COMMITTED",
+		3: "REVERTED",
+		4: "FAILED",
+		5: "EXPIRED",
+	}
+	TransactionState_value = map[string]int32{
+		"OPEN":       0,
+		"COMMITTING": 1,
+		"COMMITTED":  2,
+		"REVERTED":   3,
+		"FAILED":     4,
+		"EXPIRED":    5,
+	}
+)
+
+func (x TransactionState) Enum() *TransactionState {
+	p := new(TransactionState)
+	*p = x
+	return p
+}
+
+func (x TransactionState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TransactionState) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[2].Descriptor()
+}
+
+func (TransactionState) Type() protoreflect.EnumType {
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[2]
+}
+
+func (x TransactionState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TransactionState.Descriptor instead.
+func (TransactionState) EnumDescriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{2}
+}
+
 type ModelChange_Op int32
 
 const (
@@ -45,11 +208,11 @@ func (x ModelChange_Op) String() string {
 }
 
 func (ModelChange_Op) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[0].Descriptor()
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[3].Descriptor()
 }
 
 func (ModelChange_Op) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[0]
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[3]
 }
 
 func (x ModelChange_Op) Number() protoreflect.EnumNumber {
@@ -91,11 +254,11 @@ func (x Node_Role) String() string {
 }
 
 func (Node_Role) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[1].Descriptor()
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[4].Descriptor()
 }
 
 func (Node_Role) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[1]
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[4]
 }
 
 func (x Node_Role) Number() protoreflect.EnumNumber {
@@ -104,7 +267,65 @@ func (x Node_Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Node_Role.Descriptor instead.
 func (Node_Role) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25, 0}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26, 0}
+}
+
+type Engagement_Kind int32
+
+const (
+	Engagement_REQUESTED         Engagement_Kind = 0
+	Engagement_CONFIRMED         Engagement_Kind = 1
+	Engagement_ENGAGEMENT_FAILED Engagement_Kind = 2
+	Engagement_UNCERTAIN         Engagement_Kind = 3
+	Engagement_RELEASED          Engagement_Kind = 4
+	Engagement_EXPANDED          Engagement_Kind = 5 // a local recovery that reached wider than the plan
+)
+
+// Enum value maps for Engagement_Kind.
+var (
+	Engagement_Kind_name = map[int32]string{
+		0: "REQUESTED",
+		1: "CONFIRMED",
+		2: "ENGAGEMENT_FAILED",
+		3: "UNCERTAIN",
+		4: "RELEASED",
+		5: "EXPANDED",
+	}
+	Engagement_Kind_value = map[string]int32{
+		"REQUESTED":         0,
+		"CONFIRMED":         1,
+		"ENGAGEMENT_FAILED": 2,
+		"UNCERTAIN":         3,
+		"RELEASED":          4,
+		"EXPANDED":          5,
+	}
+)
+
+func (x Engagement_Kind) Enum() *Engagement_Kind {
+	p := new(Engagement_Kind)
+	*p = x
+	return p
+}
+
+func (x Engagement_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Engagement_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[5].Descriptor()
+}
+
+func (Engagement_Kind) Type() protoreflect.EnumType {
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[5]
+}
+
+func (x Engagement_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Engagement_Kind.Descriptor instead.
+func (Engagement_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{38, 0}
 }
 
 // Command is one log entry: steps that apply in order. The first refused step
@@ -198,15 +419,27 @@ func (x *Command) GetProposer() uint64 {
 	return 0
 }
 
-// Execution binds a command to the reference its client chose.
+// Execution moves the record of the reference that its client chose from one
+// phase to the next, together with the steps. A refused command of a new
+// reference, and of an admitted one, is finished with the refusal.
 type Execution struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Reference []byte                 `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"` // UUIDv7, 16 bytes
 	Owner     string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	Domain    string                 `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
 	Digest    []byte                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
-	// The reply to retain when every step applied; opaque here.
-	Reply         []byte `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
+	// The reply to retain when every step applied; opaque here. Empty keeps the one
+	// that is recorded.
+	Reply []byte `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
+	From  Phase  `protobuf:"varint,6,opt,name=from,proto3,enum=plexus.catalog.v1.Phase" json:"from,omitempty"` // the phase that the record must stand in
+	To    Phase  `protobuf:"varint,7,opt,name=to,proto3,enum=plexus.catalog.v1.Phase" json:"to,omitempty"`
+	// What an admitted command has to do, for a leader that goes on with it.
+	Work []byte `protobuf:"bytes,8,opt,name=work,proto3" json:"work,omitempty"`
+	// The domains whose executing state the command waits for.
+	Awaits []string `protobuf:"bytes,9,rep,name=awaits,proto3" json:"awaits,omitempty"`
+	// The position in a transaction that the client expected, plus one.
+	Position      uint32   `protobuf:"varint,10,opt,name=position,proto3" json:"position,omitempty"`
+	Refusal       *Refusal `protobuf:"bytes,11,opt,name=refusal,proto3" json:"refusal,omitempty"` // what an execution failed with after it was admitted
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -276,6 +509,48 @@ func (x *Execution) GetReply() []byte {
 	return nil
 }
 
+func (x *Execution) GetFrom() Phase {
+	if x != nil {
+		return x.From
+	}
+	return Phase_ABSENT
+}
+
+func (x *Execution) GetTo() Phase {
+	if x != nil {
+		return x.To
+	}
+	return Phase_ABSENT
+}
+
+func (x *Execution) GetWork() []byte {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+func (x *Execution) GetAwaits() []string {
+	if x != nil {
+		return x.Awaits
+	}
+	return nil
+}
+
+func (x *Execution) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *Execution) GetRefusal() *Refusal {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
 type Step struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The index of the mutation lease that a write to a domain presents; 0 where
@@ -300,6 +575,16 @@ type Step struct {
 	//	*Step_PromoteNode
 	//	*Step_RemoveNode
 	//	*Step_CordonNode
+	//	*Step_CompleteHandoff
+	//	*Step_SetLimits
+	//	*Step_BeginTransaction
+	//	*Step_AppendOperation
+	//	*Step_TouchTransaction
+	//	*Step_RevertTransaction
+	//	*Step_StageTransaction
+	//	*Step_CommitTransaction
+	//	*Step_AdvanceTransaction
+	//	*Step_ExpireTransaction
 	Body          isStep_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -502,6 +787,96 @@ func (x *Step) GetCordonNode() *CordonNode {
 	return nil
 }
 
+func (x *Step) GetCompleteHandoff() *CompleteHandoff {
+	if x != nil {
+		if x, ok := x.Body.(*Step_CompleteHandoff); ok {
+			return x.CompleteHandoff
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetSetLimits() *SetLimits {
+	if x != nil {
+		if x, ok := x.Body.(*Step_SetLimits); ok {
+			return x.SetLimits
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetBeginTransaction() *BeginTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_BeginTransaction); ok {
+			return x.BeginTransaction
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetAppendOperation() *AppendOperation {
+	if x != nil {
+		if x, ok := x.Body.(*Step_AppendOperation); ok {
+			return x.AppendOperation
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetTouchTransaction() *TouchTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_TouchTransaction); ok {
+			return x.TouchTransaction
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetRevertTransaction() *RevertTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_RevertTransaction); ok {
+			return x.RevertTransaction
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetStageTransaction() *StageTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_StageTransaction); ok {
+			return x.StageTransaction
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetCommitTransaction() *CommitTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_CommitTransaction); ok {
+			return x.CommitTransaction
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetAdvanceTransaction() *AdvanceTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_AdvanceTransaction); ok {
+			return x.AdvanceTransaction
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetExpireTransaction() *ExpireTransaction {
+	if x != nil {
+		if x, ok := x.Body.(*Step_ExpireTransaction); ok {
+			return x.ExpireTransaction
+		}
+	}
+	return nil
+}
+
 type isStep_Body interface {
 	isStep_Body()
 }
@@ -574,6 +949,46 @@ type Step_CordonNode struct {
 	CordonNode *CordonNode `protobuf:"bytes,20,opt,name=cordon_node,json=cordonNode,proto3,oneof"`
 }
 
+type Step_CompleteHandoff struct {
+	CompleteHandoff *CompleteHandoff `protobuf:"bytes,21,opt,name=complete_handoff,json=completeHandoff,proto3,oneof"`
+}
+
+type Step_SetLimits struct {
+	SetLimits *SetLimits `protobuf:"bytes,22,opt,name=set_limits,json=setLimits,proto3,oneof"`
+}
+
+type Step_BeginTransaction struct {
+	BeginTransaction *BeginTransaction `protobuf:"bytes,23,opt,name=begin_transaction,json=beginTransaction,proto3,oneof"`
+}
+
+type Step_AppendOperation struct {
+	AppendOperation *AppendOperation `protobuf:"bytes,24,opt,name=append_operation,json=appendOperation,proto3,oneof"`
+}
+
+type Step_TouchTransaction struct {
+	TouchTransaction *TouchTransaction `protobuf:"bytes,25,opt,name=touch_transaction,json=touchTransaction,proto3,oneof"`
+}
+
+type Step_RevertTransaction struct {
+	RevertTransaction *RevertTransaction `protobuf:"bytes,26,opt,name=revert_transaction,json=revertTransaction,proto3,oneof"`
+}
+
+type Step_StageTransaction struct {
+	StageTransaction *StageTransaction `protobuf:"bytes,27,opt,name=stage_transaction,json=stageTransaction,proto3,oneof"`
+}
+
+type Step_CommitTransaction struct {
+	CommitTransaction *CommitTransaction `protobuf:"bytes,28,opt,name=commit_transaction,json=commitTransaction,proto3,oneof"`
+}
+
+type Step_AdvanceTransaction struct {
+	AdvanceTransaction *AdvanceTransaction `protobuf:"bytes,29,opt,name=advance_transaction,json=advanceTransaction,proto3,oneof"`
+}
+
+type Step_ExpireTransaction struct {
+	ExpireTransaction *ExpireTransaction `protobuf:"bytes,30,opt,name=expire_transaction,json=expireTransaction,proto3,oneof"`
+}
+
 func (*Step_CreateUser) isStep_Body() {}
 
 func (*Step_AlterUser) isStep_Body() {}
@@ -607,6 +1022,26 @@ func (*Step_PromoteNode) isStep_Body() {}
 func (*Step_RemoveNode) isStep_Body() {}
 
 func (*Step_CordonNode) isStep_Body() {}
+
+func (*Step_CompleteHandoff) isStep_Body() {}
+
+func (*Step_SetLimits) isStep_Body() {}
+
+func (*Step_BeginTransaction) isStep_Body() {}
+
+func (*Step_AppendOperation) isStep_Body() {}
+
+func (*Step_TouchTransaction) isStep_Body() {}
+
+func (*Step_RevertTransaction) isStep_Body() {}
+
+func (*Step_StageTransaction) isStep_Body() {}
+
+func (*Step_CommitTransaction) isStep_Body() {}
+
+func (*Step_AdvanceTransaction) isStep_Body() {}
+
+func (*Step_ExpireTransaction) isStep_Body() {}
 
 type CreateUser struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1303,11 +1738,13 @@ func (x *Assignment) GetTransition() *Transition {
 
 // Transition identifies one change of owner.
 type Transition struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // UUID
-	From          string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	To            string                 `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	Cause         string                 `protobuf:"bytes,4,opt,name=cause,proto3" json:"cause,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // UUID
+	From  string                 `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	To    string                 `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	Cause string                 `protobuf:"bytes,4,opt,name=cause,proto3" json:"cause,omitempty"`
+	// How each component of a lost owner's state came back.
+	Outcomes      []*Outcome `protobuf:"bytes,5,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1370,19 +1807,133 @@ func (x *Transition) GetCause() string {
 	return ""
 }
 
+func (x *Transition) GetOutcomes() []*Outcome {
+	if x != nil {
+		return x.Outcomes
+	}
+	return nil
+}
+
+// Outcome is the digest of the staged content of one state component; empty is an
+// explicit reset.
+type Outcome struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Component     uint32                 `protobuf:"varint,1,opt,name=component,proto3" json:"component,omitempty"`
+	Staged        []byte                 `protobuf:"bytes,2,opt,name=staged,proto3" json:"staged,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Outcome) Reset() {
+	*x = Outcome{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Outcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Outcome) ProtoMessage() {}
+
+func (x *Outcome) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
+func (*Outcome) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Outcome) GetComponent() uint32 {
+	if x != nil {
+		return x.Component
+	}
+	return 0
+}
+
+func (x *Outcome) GetStaged() []byte {
+	if x != nil {
+		return x.Staged
+	}
+	return nil
+}
+
+// CompleteHandoff records that the new owner has taken over what a transition
+// gave it, so that it does not do so twice.
+type CompleteHandoff struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Transition    []byte                 `protobuf:"bytes,2,opt,name=transition,proto3" json:"transition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteHandoff) Reset() {
+	*x = CompleteHandoff{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteHandoff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteHandoff) ProtoMessage() {}
+
+func (x *CompleteHandoff) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteHandoff.ProtoReflect.Descriptor instead.
+func (*CompleteHandoff) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CompleteHandoff) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *CompleteHandoff) GetTransition() []byte {
+	if x != nil {
+		return x.Transition
+	}
+	return nil
+}
+
 // Group is a set of operators that must share one node.
 type Group struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Host          string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
 	Members       []*Key                 `protobuf:"bytes,2,rep,name=members,proto3" json:"members,omitempty"`
-	Pairs         []*Pair                `protobuf:"bytes,3,rep,name=pairs,proto3" json:"pairs,omitempty"` // what holds it together
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1394,7 +1945,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1407,7 +1958,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Group) GetHost() string {
@@ -1424,65 +1975,6 @@ func (x *Group) GetMembers() []*Key {
 	return nil
 }
 
-func (x *Group) GetPairs() []*Pair {
-	if x != nil {
-		return x.Pairs
-	}
-	return nil
-}
-
-type Pair struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	A             *Key                   `protobuf:"bytes,1,opt,name=a,proto3" json:"a,omitempty"`
-	B             *Key                   `protobuf:"bytes,2,opt,name=b,proto3" json:"b,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Pair) Reset() {
-	*x = Pair{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Pair) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Pair) ProtoMessage() {}
-
-func (x *Pair) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Pair.ProtoReflect.Descriptor instead.
-func (*Pair) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *Pair) GetA() *Key {
-	if x != nil {
-		return x.A
-	}
-	return nil
-}
-
-func (x *Pair) GetB() *Key {
-	if x != nil {
-		return x.B
-	}
-	return nil
-}
-
 // AcquireLease reserves a domain for one owner: everybody else's changes of it
 // are refused until the owner releases it.
 type AcquireLease struct {
@@ -1495,7 +1987,7 @@ type AcquireLease struct {
 
 func (x *AcquireLease) Reset() {
 	*x = AcquireLease{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1999,7 @@ func (x *AcquireLease) String() string {
 func (*AcquireLease) ProtoMessage() {}
 
 func (x *AcquireLease) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +2012,7 @@ func (x *AcquireLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireLease.ProtoReflect.Descriptor instead.
 func (*AcquireLease) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AcquireLease) GetDomain() string {
@@ -1541,13 +2033,14 @@ type ReleaseLease struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
 	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReleaseLease) Reset() {
 	*x = ReleaseLease{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1559,7 +2052,7 @@ func (x *ReleaseLease) String() string {
 func (*ReleaseLease) ProtoMessage() {}
 
 func (x *ReleaseLease) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1572,7 +2065,7 @@ func (x *ReleaseLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseLease.ProtoReflect.Descriptor instead.
 func (*ReleaseLease) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{19}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReleaseLease) GetDomain() string {
@@ -1589,6 +2082,13 @@ func (x *ReleaseLease) GetIndex() uint64 {
 	return 0
 }
 
+func (x *ReleaseLease) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
 // AddNode admits a member under the next raft id, or founds the cluster with its
 // first.
 type AddNode struct {
@@ -1600,7 +2100,7 @@ type AddNode struct {
 
 func (x *AddNode) Reset() {
 	*x = AddNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +2112,7 @@ func (x *AddNode) String() string {
 func (*AddNode) ProtoMessage() {}
 
 func (x *AddNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +2125,7 @@ func (x *AddNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNode.ProtoReflect.Descriptor instead.
 func (*AddNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{20}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AddNode) GetNode() *Node {
@@ -1651,7 +2151,7 @@ type UpdateNode struct {
 
 func (x *UpdateNode) Reset() {
 	*x = UpdateNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +2163,7 @@ func (x *UpdateNode) String() string {
 func (*UpdateNode) ProtoMessage() {}
 
 func (x *UpdateNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +2176,7 @@ func (x *UpdateNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNode.ProtoReflect.Descriptor instead.
 func (*UpdateNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{21}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateNode) GetId() string {
@@ -1738,7 +2238,7 @@ type PromoteNode struct {
 
 func (x *PromoteNode) Reset() {
 	*x = PromoteNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +2250,7 @@ func (x *PromoteNode) String() string {
 func (*PromoteNode) ProtoMessage() {}
 
 func (x *PromoteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +2263,7 @@ func (x *PromoteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromoteNode.ProtoReflect.Descriptor instead.
 func (*PromoteNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{22}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PromoteNode) GetId() string {
@@ -1791,7 +2291,7 @@ type RemoveNode struct {
 
 func (x *RemoveNode) Reset() {
 	*x = RemoveNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +2303,7 @@ func (x *RemoveNode) String() string {
 func (*RemoveNode) ProtoMessage() {}
 
 func (x *RemoveNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +2316,7 @@ func (x *RemoveNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveNode.ProtoReflect.Descriptor instead.
 func (*RemoveNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{23}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RemoveNode) GetId() string {
@@ -1843,7 +2343,7 @@ type CordonNode struct {
 
 func (x *CordonNode) Reset() {
 	*x = CordonNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +2355,7 @@ func (x *CordonNode) String() string {
 func (*CordonNode) ProtoMessage() {}
 
 func (x *CordonNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +2368,7 @@ func (x *CordonNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CordonNode.ProtoReflect.Descriptor instead.
 func (*CordonNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{24}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CordonNode) GetId() string {
@@ -1905,7 +2405,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2417,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2430,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Node) GetId() string {
@@ -1997,17 +2497,18 @@ func (x *Node) GetToken() []byte {
 }
 
 // Reclaim advances the retry fence to instant and forgets executions that
-// finished before it.
+// finished before it, and transactions that ended before another instant.
 type Reclaim struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Before        int64                  `protobuf:"varint,1,opt,name=before,proto3" json:"before,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Before             int64                  `protobuf:"varint,1,opt,name=before,proto3" json:"before,omitempty"`
+	TransactionsBefore int64                  `protobuf:"varint,2,opt,name=transactions_before,json=transactionsBefore,proto3" json:"transactions_before,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2520,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2533,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Reclaim) GetBefore() int64 {
@@ -2040,6 +2541,808 @@ func (x *Reclaim) GetBefore() int64 {
 		return x.Before
 	}
 	return 0
+}
+
+func (x *Reclaim) GetTransactionsBefore() int64 {
+	if x != nil {
+		return x.TransactionsBefore
+	}
+	return 0
+}
+
+// SetLimits puts the values in force that a leader was configured with, so that
+// admission is the same on every leader.
+type SetLimits struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limits        *Limits                `protobuf:"bytes,1,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLimits) Reset() {
+	*x = SetLimits{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLimits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLimits) ProtoMessage() {}
+
+func (x *SetLimits) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLimits.ProtoReflect.Descriptor instead.
+func (*SetLimits) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *SetLimits) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+type Limits struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	History               uint32                 `protobuf:"varint,1,opt,name=history,proto3" json:"history,omitempty"`
+	TransactionIdle       int64                  `protobuf:"varint,2,opt,name=transaction_idle,json=transactionIdle,proto3" json:"transaction_idle,omitempty"` // nanoseconds
+	TransactionStatements uint32                 `protobuf:"varint,3,opt,name=transaction_statements,json=transactionStatements,proto3" json:"transaction_statements,omitempty"`
+	TransactionSource     uint64                 `protobuf:"varint,4,opt,name=transaction_source,json=transactionSource,proto3" json:"transaction_source,omitempty"` // bytes
+	TransactionOpen       uint32                 `protobuf:"varint,5,opt,name=transaction_open,json=transactionOpen,proto3" json:"transaction_open,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Limits) GetHistory() uint32 {
+	if x != nil {
+		return x.History
+	}
+	return 0
+}
+
+func (x *Limits) GetTransactionIdle() int64 {
+	if x != nil {
+		return x.TransactionIdle
+	}
+	return 0
+}
+
+func (x *Limits) GetTransactionStatements() uint32 {
+	if x != nil {
+		return x.TransactionStatements
+	}
+	return 0
+}
+
+func (x *Limits) GetTransactionSource() uint64 {
+	if x != nil {
+		return x.TransactionSource
+	}
+	return 0
+}
+
+func (x *Limits) GetTransactionOpen() uint32 {
+	if x != nil {
+		return x.TransactionOpen
+	}
+	return 0
+}
+
+type BeginTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Domain        string                 `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginTransaction) Reset() {
+	*x = BeginTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginTransaction) ProtoMessage() {}
+
+func (x *BeginTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginTransaction.ProtoReflect.Descriptor instead.
+func (*BeginTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *BeginTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *BeginTransaction) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *BeginTransaction) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+type AppendOperation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Position      uint32                 `protobuf:"varint,3,opt,name=position,proto3" json:"position,omitempty"` // one-based: the next one
+	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AppendOperation) Reset() {
+	*x = AppendOperation{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AppendOperation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AppendOperation) ProtoMessage() {}
+
+func (x *AppendOperation) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AppendOperation.ProtoReflect.Descriptor instead.
+func (*AppendOperation) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *AppendOperation) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *AppendOperation) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *AppendOperation) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *AppendOperation) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// TouchTransaction starts the idle time over.
+type TouchTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TouchTransaction) Reset() {
+	*x = TouchTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TouchTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TouchTransaction) ProtoMessage() {}
+
+func (x *TouchTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TouchTransaction.ProtoReflect.Descriptor instead.
+func (*TouchTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *TouchTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *TouchTransaction) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+type RevertTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevertTransaction) Reset() {
+	*x = RevertTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevertTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevertTransaction) ProtoMessage() {}
+
+func (x *RevertTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevertTransaction.ProtoReflect.Descriptor instead.
+func (*RevertTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *RevertTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *RevertTransaction) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+// StageTransaction adds one part of a plan that is too long for the command that
+// commits it. Part 0 starts over.
+type StageTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Part          uint32                 `protobuf:"varint,2,opt,name=part,proto3" json:"part,omitempty"`
+	Content       []byte                 `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StageTransaction) Reset() {
+	*x = StageTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StageTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StageTransaction) ProtoMessage() {}
+
+func (x *StageTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StageTransaction.ProtoReflect.Descriptor instead.
+func (*StageTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *StageTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *StageTransaction) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *StageTransaction) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+// CommitTransaction freezes the content and takes the domain's lease. The plan
+// was made from the domain as the captured values say.
+type CommitTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Position      uint32                 `protobuf:"varint,3,opt,name=position,proto3" json:"position,omitempty"`  // how many operations it was planned from
+	Reference     []byte                 `protobuf:"bytes,4,opt,name=reference,proto3" json:"reference,omitempty"` // of the COMMIT
+	Parts         uint32                 `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"`        // staged before; the content follows them
+	Content       []byte                 `protobuf:"bytes,6,opt,name=content,proto3" json:"content,omitempty"`
+	Steps         uint32                 `protobuf:"varint,7,opt,name=steps,proto3" json:"steps,omitempty"`
+	Captured      *Captured              `protobuf:"bytes,8,opt,name=captured,proto3" json:"captured,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommitTransaction) Reset() {
+	*x = CommitTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitTransaction) ProtoMessage() {}
+
+func (x *CommitTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitTransaction.ProtoReflect.Descriptor instead.
+func (*CommitTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *CommitTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *CommitTransaction) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *CommitTransaction) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *CommitTransaction) GetReference() []byte {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *CommitTransaction) GetParts() uint32 {
+	if x != nil {
+		return x.Parts
+	}
+	return 0
+}
+
+func (x *CommitTransaction) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *CommitTransaction) GetSteps() uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *CommitTransaction) GetCaptured() *Captured {
+	if x != nil {
+		return x.Captured
+	}
+	return nil
+}
+
+// Captured is what a plan was made from.
+type Captured struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Definition    uint64                 `protobuf:"varint,1,opt,name=definition,proto3" json:"definition,omitempty"`
+	Schedule      uint64                 `protobuf:"varint,2,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	Generation    uint64                 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"`
+	Running       bool                   `protobuf:"varint,4,opt,name=running,proto3" json:"running,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Captured) Reset() {
+	*x = Captured{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Captured) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Captured) ProtoMessage() {}
+
+func (x *Captured) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Captured.ProtoReflect.Descriptor instead.
+func (*Captured) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *Captured) GetDefinition() uint64 {
+	if x != nil {
+		return x.Definition
+	}
+	return 0
+}
+
+func (x *Captured) GetSchedule() uint64 {
+	if x != nil {
+		return x.Schedule
+	}
+	return 0
+}
+
+func (x *Captured) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Captured) GetRunning() bool {
+	if x != nil {
+		return x.Running
+	}
+	return false
+}
+
+// AdvanceTransaction moves the step in progress on, or records an engagement of
+// it. It stands behind the step's own effect in one command.
+type AdvanceTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Step          uint32                 `protobuf:"varint,2,opt,name=step,proto3" json:"step,omitempty"`
+	From          StepPhase              `protobuf:"varint,3,opt,name=from,proto3,enum=plexus.catalog.v1.StepPhase" json:"from,omitempty"`
+	To            StepPhase              `protobuf:"varint,4,opt,name=to,proto3,enum=plexus.catalog.v1.StepPhase" json:"to,omitempty"`
+	Engagement    *Engagement            `protobuf:"bytes,5,opt,name=engagement,proto3" json:"engagement,omitempty"` // appended when present
+	Failure       *Refusal               `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`       // for FAILED
+	Level         string                 `protobuf:"bytes,7,opt,name=level,proto3" json:"level,omitempty"`           // the level that was engaged, for APPLYING
+	Moved         uint32                 `protobuf:"varint,8,opt,name=moved,proto3" json:"moved,omitempty"`          // owners that moved, for APPLYING
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdvanceTransaction) Reset() {
+	*x = AdvanceTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdvanceTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdvanceTransaction) ProtoMessage() {}
+
+func (x *AdvanceTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdvanceTransaction.ProtoReflect.Descriptor instead.
+func (*AdvanceTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *AdvanceTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *AdvanceTransaction) GetStep() uint32 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *AdvanceTransaction) GetFrom() StepPhase {
+	if x != nil {
+		return x.From
+	}
+	return StepPhase_UNATTEMPTED
+}
+
+func (x *AdvanceTransaction) GetTo() StepPhase {
+	if x != nil {
+		return x.To
+	}
+	return StepPhase_UNATTEMPTED
+}
+
+func (x *AdvanceTransaction) GetEngagement() *Engagement {
+	if x != nil {
+		return x.Engagement
+	}
+	return nil
+}
+
+func (x *AdvanceTransaction) GetFailure() *Refusal {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+func (x *AdvanceTransaction) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *AdvanceTransaction) GetMoved() uint32 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
+// Engagement is one entry in the history of a step's hold.
+type Engagement struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          Engagement_Kind        `protobuf:"varint,1,opt,name=kind,proto3,enum=plexus.catalog.v1.Engagement_Kind" json:"kind,omitempty"`
+	Level         string                 `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"`
+	Detail        string                 `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Engagement) Reset() {
+	*x = Engagement{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Engagement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Engagement) ProtoMessage() {}
+
+func (x *Engagement) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Engagement.ProtoReflect.Descriptor instead.
+func (*Engagement) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Engagement) GetKind() Engagement_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return Engagement_REQUESTED
+}
+
+func (x *Engagement) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *Engagement) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+type ExpireTransaction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpireTransaction) Reset() {
+	*x = ExpireTransaction{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpireTransaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpireTransaction) ProtoMessage() {}
+
+func (x *ExpireTransaction) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpireTransaction.ProtoReflect.Descriptor instead.
+func (*ExpireTransaction) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *ExpireTransaction) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
 }
 
 type MetaRecord struct {
@@ -2056,7 +3359,7 @@ type MetaRecord struct {
 
 func (x *MetaRecord) Reset() {
 	*x = MetaRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +3371,7 @@ func (x *MetaRecord) String() string {
 func (*MetaRecord) ProtoMessage() {}
 
 func (x *MetaRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +3384,7 @@ func (x *MetaRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRecord.ProtoReflect.Descriptor instead.
 func (*MetaRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{27}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MetaRecord) GetCluster() []byte {
@@ -2137,7 +3440,7 @@ type UserRecord struct {
 
 func (x *UserRecord) Reset() {
 	*x = UserRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +3452,7 @@ func (x *UserRecord) String() string {
 func (*UserRecord) ProtoMessage() {}
 
 func (x *UserRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,7 +3465,7 @@ func (x *UserRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserRecord.ProtoReflect.Descriptor instead.
 func (*UserRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{28}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *UserRecord) GetName() string {
@@ -2202,7 +3505,7 @@ type DomainRecord struct {
 
 func (x *DomainRecord) Reset() {
 	*x = DomainRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2214,7 +3517,7 @@ func (x *DomainRecord) String() string {
 func (*DomainRecord) ProtoMessage() {}
 
 func (x *DomainRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2227,7 +3530,7 @@ func (x *DomainRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DomainRecord.ProtoReflect.Descriptor instead.
 func (*DomainRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{29}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DomainRecord) GetName() string {
@@ -2298,7 +3601,7 @@ type Lease struct {
 
 func (x *Lease) Reset() {
 	*x = Lease{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +3613,7 @@ func (x *Lease) String() string {
 func (*Lease) ProtoMessage() {}
 
 func (x *Lease) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +3626,7 @@ func (x *Lease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lease.ProtoReflect.Descriptor instead.
 func (*Lease) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{30}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Lease) GetOwner() string {
@@ -2352,7 +3655,7 @@ type ScheduleRecord struct {
 
 func (x *ScheduleRecord) Reset() {
 	*x = ScheduleRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2364,7 +3667,7 @@ func (x *ScheduleRecord) String() string {
 func (*ScheduleRecord) ProtoMessage() {}
 
 func (x *ScheduleRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2377,7 +3680,7 @@ func (x *ScheduleRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRecord.ProtoReflect.Descriptor instead.
 func (*ScheduleRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{31}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ScheduleRecord) GetDomain() string {
@@ -2417,7 +3720,7 @@ type RemovedNodeRecord struct {
 
 func (x *RemovedNodeRecord) Reset() {
 	*x = RemovedNodeRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2429,7 +3732,7 @@ func (x *RemovedNodeRecord) String() string {
 func (*RemovedNodeRecord) ProtoMessage() {}
 
 func (x *RemovedNodeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2442,7 +3745,7 @@ func (x *RemovedNodeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovedNodeRecord.ProtoReflect.Descriptor instead.
 func (*RemovedNodeRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{32}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RemovedNodeRecord) GetRaftId() uint64 {
@@ -2465,7 +3768,7 @@ type ModelRecord struct {
 
 func (x *ModelRecord) Reset() {
 	*x = ModelRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2477,7 +3780,7 @@ func (x *ModelRecord) String() string {
 func (*ModelRecord) ProtoMessage() {}
 
 func (x *ModelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2490,7 +3793,7 @@ func (x *ModelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRecord.ProtoReflect.Descriptor instead.
 func (*ModelRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{33}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ModelRecord) GetDomain() string {
@@ -2537,13 +3840,18 @@ type ExecutionRecord struct {
 	Reply         []byte                 `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
 	Finished      int64                  `protobuf:"varint,6,opt,name=finished,proto3" json:"finished,omitempty"`
 	Refusal       *Refusal               `protobuf:"bytes,7,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Phase         Phase                  `protobuf:"varint,8,opt,name=phase,proto3,enum=plexus.catalog.v1.Phase" json:"phase,omitempty"`
+	Work          []byte                 `protobuf:"bytes,9,opt,name=work,proto3" json:"work,omitempty"`
+	Awaits        []string               `protobuf:"bytes,10,rep,name=awaits,proto3" json:"awaits,omitempty"`
+	Position      uint32                 `protobuf:"varint,11,opt,name=position,proto3" json:"position,omitempty"`
+	Effect        uint64                 `protobuf:"varint,12,opt,name=effect,proto3" json:"effect,omitempty"` // the index of the command that had the effect
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExecutionRecord) Reset() {
 	*x = ExecutionRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +3863,7 @@ func (x *ExecutionRecord) String() string {
 func (*ExecutionRecord) ProtoMessage() {}
 
 func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +3876,7 @@ func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecutionRecord.ProtoReflect.Descriptor instead.
 func (*ExecutionRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{34}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ExecutionRecord) GetReference() []byte {
@@ -2620,6 +3928,489 @@ func (x *ExecutionRecord) GetRefusal() *Refusal {
 	return nil
 }
 
+func (x *ExecutionRecord) GetPhase() Phase {
+	if x != nil {
+		return x.Phase
+	}
+	return Phase_ABSENT
+}
+
+func (x *ExecutionRecord) GetWork() []byte {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+func (x *ExecutionRecord) GetAwaits() []string {
+	if x != nil {
+		return x.Awaits
+	}
+	return nil
+}
+
+func (x *ExecutionRecord) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *ExecutionRecord) GetEffect() uint64 {
+	if x != nil {
+		return x.Effect
+	}
+	return 0
+}
+
+type LimitsRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limits        *Limits                `protobuf:"bytes,1,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LimitsRecord) Reset() {
+	*x = LimitsRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LimitsRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LimitsRecord) ProtoMessage() {}
+
+func (x *LimitsRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LimitsRecord.ProtoReflect.Descriptor instead.
+func (*LimitsRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *LimitsRecord) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+type HandoffRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Transition    []byte                 `protobuf:"bytes,2,opt,name=transition,proto3" json:"transition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HandoffRecord) Reset() {
+	*x = HandoffRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HandoffRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HandoffRecord) ProtoMessage() {}
+
+func (x *HandoffRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HandoffRecord.ProtoReflect.Descriptor instead.
+func (*HandoffRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *HandoffRecord) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *HandoffRecord) GetTransition() []byte {
+	if x != nil {
+		return x.Transition
+	}
+	return nil
+}
+
+type TransactionRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Domain        string                 `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
+	State         TransactionState       `protobuf:"varint,4,opt,name=state,proto3,enum=plexus.catalog.v1.TransactionState" json:"state,omitempty"`
+	Begun         int64                  `protobuf:"varint,5,opt,name=begun,proto3" json:"begun,omitempty"`
+	Deadline      int64                  `protobuf:"varint,6,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	Ended         int64                  `protobuf:"varint,7,opt,name=ended,proto3" json:"ended,omitempty"`
+	Operations    uint32                 `protobuf:"varint,8,opt,name=operations,proto3" json:"operations,omitempty"`
+	Source        uint64                 `protobuf:"varint,9,opt,name=source,proto3" json:"source,omitempty"`
+	Reference     []byte                 `protobuf:"bytes,10,opt,name=reference,proto3" json:"reference,omitempty"`
+	Parts         uint32                 `protobuf:"varint,11,opt,name=parts,proto3" json:"parts,omitempty"`
+	Lease         uint64                 `protobuf:"varint,12,opt,name=lease,proto3" json:"lease,omitempty"`
+	Captured      *Captured              `protobuf:"bytes,13,opt,name=captured,proto3" json:"captured,omitempty"` // as the last recorded effect left it
+	Steps         []*StepProgress        `protobuf:"bytes,14,rep,name=steps,proto3" json:"steps,omitempty"`
+	Failure       *Refusal               `protobuf:"bytes,15,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransactionRecord) Reset() {
+	*x = TransactionRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransactionRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransactionRecord) ProtoMessage() {}
+
+func (x *TransactionRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransactionRecord.ProtoReflect.Descriptor instead.
+func (*TransactionRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *TransactionRecord) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *TransactionRecord) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *TransactionRecord) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *TransactionRecord) GetState() TransactionState {
+	if x != nil {
+		return x.State
+	}
+	return TransactionState_OPEN
+}
+
+func (x *TransactionRecord) GetBegun() int64 {
+	if x != nil {
+		return x.Begun
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetDeadline() int64 {
+	if x != nil {
+		return x.Deadline
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetEnded() int64 {
+	if x != nil {
+		return x.Ended
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetOperations() uint32 {
+	if x != nil {
+		return x.Operations
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetSource() uint64 {
+	if x != nil {
+		return x.Source
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetReference() []byte {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *TransactionRecord) GetParts() uint32 {
+	if x != nil {
+		return x.Parts
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetLease() uint64 {
+	if x != nil {
+		return x.Lease
+	}
+	return 0
+}
+
+func (x *TransactionRecord) GetCaptured() *Captured {
+	if x != nil {
+		return x.Captured
+	}
+	return nil
+}
+
+func (x *TransactionRecord) GetSteps() []*StepProgress {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *TransactionRecord) GetFailure() *Refusal {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+type StepProgress struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Phase         StepPhase              `protobuf:"varint,1,opt,name=phase,proto3,enum=plexus.catalog.v1.StepPhase" json:"phase,omitempty"`
+	Effect        uint64                 `protobuf:"varint,2,opt,name=effect,proto3" json:"effect,omitempty"` // the index of the command that had it
+	Level         string                 `protobuf:"bytes,3,opt,name=level,proto3" json:"level,omitempty"`
+	Moved         uint32                 `protobuf:"varint,4,opt,name=moved,proto3" json:"moved,omitempty"`
+	Engagements   []*Engagement          `protobuf:"bytes,5,rep,name=engagements,proto3" json:"engagements,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepProgress) Reset() {
+	*x = StepProgress{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepProgress) ProtoMessage() {}
+
+func (x *StepProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
+func (*StepProgress) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *StepProgress) GetPhase() StepPhase {
+	if x != nil {
+		return x.Phase
+	}
+	return StepPhase_UNATTEMPTED
+}
+
+func (x *StepProgress) GetEffect() uint64 {
+	if x != nil {
+		return x.Effect
+	}
+	return 0
+}
+
+func (x *StepProgress) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *StepProgress) GetMoved() uint32 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
+func (x *StepProgress) GetEngagements() []*Engagement {
+	if x != nil {
+		return x.Engagements
+	}
+	return nil
+}
+
+type OperationRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Position      uint32                 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OperationRecord) Reset() {
+	*x = OperationRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OperationRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OperationRecord) ProtoMessage() {}
+
+func (x *OperationRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OperationRecord.ProtoReflect.Descriptor instead.
+func (*OperationRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *OperationRecord) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *OperationRecord) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *OperationRecord) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type PartRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Part          uint32                 `protobuf:"varint,2,opt,name=part,proto3" json:"part,omitempty"`
+	Content       []byte                 `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PartRecord) Reset() {
+	*x = PartRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PartRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PartRecord) ProtoMessage() {}
+
+func (x *PartRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PartRecord.ProtoReflect.Descriptor instead.
+func (*PartRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *PartRecord) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *PartRecord) GetPart() uint32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *PartRecord) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
 // Refusal is why a step did not apply.
 type Refusal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2633,7 +4424,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +4436,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +4449,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{35}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Refusal) GetCode() string {
@@ -2702,6 +4493,11 @@ type Record struct {
 	//	*Record_Node
 	//	*Record_RemovedNode
 	//	*Record_Schedule
+	//	*Record_Limits
+	//	*Record_Handoff
+	//	*Record_Transaction
+	//	*Record_Operation
+	//	*Record_Part
 	Family        isRecord_Family `protobuf_oneof:"family"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2709,7 +4505,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2721,7 +4517,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2734,7 +4530,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{36}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Record) GetFamily() isRecord_Family {
@@ -2816,6 +4612,51 @@ func (x *Record) GetSchedule() *ScheduleRecord {
 	return nil
 }
 
+func (x *Record) GetLimits() *LimitsRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Limits); ok {
+			return x.Limits
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetHandoff() *HandoffRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Handoff); ok {
+			return x.Handoff
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetTransaction() *TransactionRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Transaction); ok {
+			return x.Transaction
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetOperation() *OperationRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Operation); ok {
+			return x.Operation
+		}
+	}
+	return nil
+}
+
+func (x *Record) GetPart() *PartRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Part); ok {
+			return x.Part
+		}
+	}
+	return nil
+}
+
 type isRecord_Family interface {
 	isRecord_Family()
 }
@@ -2852,6 +4693,26 @@ type Record_Schedule struct {
 	Schedule *ScheduleRecord `protobuf:"bytes,8,opt,name=schedule,proto3,oneof"`
 }
 
+type Record_Limits struct {
+	Limits *LimitsRecord `protobuf:"bytes,9,opt,name=limits,proto3,oneof"`
+}
+
+type Record_Handoff struct {
+	Handoff *HandoffRecord `protobuf:"bytes,10,opt,name=handoff,proto3,oneof"`
+}
+
+type Record_Transaction struct {
+	Transaction *TransactionRecord `protobuf:"bytes,11,opt,name=transaction,proto3,oneof"`
+}
+
+type Record_Operation struct {
+	Operation *OperationRecord `protobuf:"bytes,12,opt,name=operation,proto3,oneof"`
+}
+
+type Record_Part struct {
+	Part *PartRecord `protobuf:"bytes,13,opt,name=part,proto3,oneof"`
+}
+
 func (*Record_Meta) isRecord_Family() {}
 
 func (*Record_User) isRecord_Family() {}
@@ -2868,6 +4729,16 @@ func (*Record_RemovedNode) isRecord_Family() {}
 
 func (*Record_Schedule) isRecord_Family() {}
 
+func (*Record_Limits) isRecord_Family() {}
+
+func (*Record_Handoff) isRecord_Family() {}
+
+func (*Record_Transaction) isRecord_Family() {}
+
+func (*Record_Operation) isRecord_Family() {}
+
+func (*Record_Part) isRecord_Family() {}
+
 var File_engine_catalog_catalogpb_catalog_proto protoreflect.FileDescriptor
 
 const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
@@ -2879,13 +4750,20 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\x12:\n" +
 	"\texecution\x18\x04 \x01(\v2\x1c.plexus.catalog.v1.ExecutionR\texecution\x12-\n" +
 	"\x05steps\x18\x05 \x03(\v2\x17.plexus.catalog.v1.StepR\x05steps\x12\x1a\n" +
-	"\bproposer\x18\x06 \x01(\x04R\bproposer\"\x85\x01\n" +
+	"\bproposer\x18\x06 \x01(\x04R\bproposer\"\xdb\x02\n" +
 	"\tExecution\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\fR\treference\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
 	"\x06domain\x18\x03 \x01(\tR\x06domain\x12\x16\n" +
 	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x14\n" +
-	"\x05reply\x18\x05 \x01(\fR\x05reply\"\x8b\t\n" +
+	"\x05reply\x18\x05 \x01(\fR\x05reply\x12,\n" +
+	"\x04from\x18\x06 \x01(\x0e2\x18.plexus.catalog.v1.PhaseR\x04from\x12(\n" +
+	"\x02to\x18\a \x01(\x0e2\x18.plexus.catalog.v1.PhaseR\x02to\x12\x12\n" +
+	"\x04work\x18\b \x01(\fR\x04work\x12\x16\n" +
+	"\x06awaits\x18\t \x03(\tR\x06awaits\x12\x1a\n" +
+	"\bposition\x18\n" +
+	" \x01(\rR\bposition\x124\n" +
+	"\arefusal\x18\v \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\"\xc7\x0f\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05lease\x18\x0f \x01(\x04R\x05lease\x12@\n" +
 	"\vcreate_user\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.CreateUserH\x00R\n" +
@@ -2912,7 +4790,18 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\vremove_node\x18\x13 \x01(\v2\x1d.plexus.catalog.v1.RemoveNodeH\x00R\n" +
 	"removeNode\x12@\n" +
 	"\vcordon_node\x18\x14 \x01(\v2\x1d.plexus.catalog.v1.CordonNodeH\x00R\n" +
-	"cordonNodeB\x06\n" +
+	"cordonNode\x12O\n" +
+	"\x10complete_handoff\x18\x15 \x01(\v2\".plexus.catalog.v1.CompleteHandoffH\x00R\x0fcompleteHandoff\x12=\n" +
+	"\n" +
+	"set_limits\x18\x16 \x01(\v2\x1c.plexus.catalog.v1.SetLimitsH\x00R\tsetLimits\x12R\n" +
+	"\x11begin_transaction\x18\x17 \x01(\v2#.plexus.catalog.v1.BeginTransactionH\x00R\x10beginTransaction\x12O\n" +
+	"\x10append_operation\x18\x18 \x01(\v2\".plexus.catalog.v1.AppendOperationH\x00R\x0fappendOperation\x12R\n" +
+	"\x11touch_transaction\x18\x19 \x01(\v2#.plexus.catalog.v1.TouchTransactionH\x00R\x10touchTransaction\x12U\n" +
+	"\x12revert_transaction\x18\x1a \x01(\v2$.plexus.catalog.v1.RevertTransactionH\x00R\x11revertTransaction\x12R\n" +
+	"\x11stage_transaction\x18\x1b \x01(\v2#.plexus.catalog.v1.StageTransactionH\x00R\x10stageTransaction\x12U\n" +
+	"\x12commit_transaction\x18\x1c \x01(\v2$.plexus.catalog.v1.CommitTransactionH\x00R\x11commitTransaction\x12X\n" +
+	"\x13advance_transaction\x18\x1d \x01(\v2%.plexus.catalog.v1.AdvanceTransactionH\x00R\x12advanceTransaction\x12U\n" +
+	"\x12expire_transaction\x18\x1e \x01(\v2$.plexus.catalog.v1.ExpireTransactionH\x00R\x11expireTransactionB\x06\n" +
 	"\x04body\"E\n" +
 	"\n" +
 	"CreateUser\x12\x12\n" +
@@ -2968,26 +4857,32 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\breplicas\x18\x04 \x03(\tR\breplicas\x12=\n" +
 	"\n" +
 	"transition\x18\x05 \x01(\v2\x1d.plexus.catalog.v1.TransitionR\n" +
-	"transition\"V\n" +
+	"transition\"\x8e\x01\n" +
 	"\n" +
 	"Transition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\tR\x02to\x12\x14\n" +
-	"\x05cause\x18\x04 \x01(\tR\x05cause\"|\n" +
+	"\x05cause\x18\x04 \x01(\tR\x05cause\x126\n" +
+	"\boutcomes\x18\x05 \x03(\v2\x1a.plexus.catalog.v1.OutcomeR\boutcomes\"?\n" +
+	"\aOutcome\x12\x1c\n" +
+	"\tcomponent\x18\x01 \x01(\rR\tcomponent\x12\x16\n" +
+	"\x06staged\x18\x02 \x01(\fR\x06staged\"I\n" +
+	"\x0fCompleteHandoff\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1e\n" +
+	"\n" +
+	"transition\x18\x02 \x01(\fR\n" +
+	"transition\"M\n" +
 	"\x05Group\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x120\n" +
-	"\amembers\x18\x02 \x03(\v2\x16.plexus.catalog.v1.KeyR\amembers\x12-\n" +
-	"\x05pairs\x18\x03 \x03(\v2\x17.plexus.catalog.v1.PairR\x05pairs\"R\n" +
-	"\x04Pair\x12$\n" +
-	"\x01a\x18\x01 \x01(\v2\x16.plexus.catalog.v1.KeyR\x01a\x12$\n" +
-	"\x01b\x18\x02 \x01(\v2\x16.plexus.catalog.v1.KeyR\x01b\"<\n" +
+	"\amembers\x18\x02 \x03(\v2\x16.plexus.catalog.v1.KeyR\amembers\"<\n" +
 	"\fAcquireLease\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\"<\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\"R\n" +
 	"\fReleaseLease\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x14\n" +
-	"\x05index\x18\x02 \x01(\x04R\x05index\"6\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x14\n" +
+	"\x05owner\x18\x03 \x01(\tR\x05owner\"6\n" +
 	"\aAddNode\x12+\n" +
 	"\x04node\x18\x01 \x01(\v2\x17.plexus.catalog.v1.NodeR\x04node\"\xbb\x01\n" +
 	"\n" +
@@ -3022,9 +4917,80 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x05token\x18\t \x01(\fR\x05token\"\x1e\n" +
 	"\x04Role\x12\v\n" +
 	"\aLEARNER\x10\x00\x12\t\n" +
-	"\x05VOTER\x10\x01\"!\n" +
+	"\x05VOTER\x10\x01\"R\n" +
 	"\aReclaim\x12\x16\n" +
-	"\x06before\x18\x01 \x01(\x03R\x06before\"\xaf\x01\n" +
+	"\x06before\x18\x01 \x01(\x03R\x06before\x12/\n" +
+	"\x13transactions_before\x18\x02 \x01(\x03R\x12transactionsBefore\">\n" +
+	"\tSetLimits\x121\n" +
+	"\x06limits\x18\x01 \x01(\v2\x19.plexus.catalog.v1.LimitsR\x06limits\"\xde\x01\n" +
+	"\x06Limits\x12\x18\n" +
+	"\ahistory\x18\x01 \x01(\rR\ahistory\x12)\n" +
+	"\x10transaction_idle\x18\x02 \x01(\x03R\x0ftransactionIdle\x125\n" +
+	"\x16transaction_statements\x18\x03 \x01(\rR\x15transactionStatements\x12-\n" +
+	"\x12transaction_source\x18\x04 \x01(\x04R\x11transactionSource\x12)\n" +
+	"\x10transaction_open\x18\x05 \x01(\rR\x0ftransactionOpen\"P\n" +
+	"\x10BeginTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
+	"\x06domain\x18\x03 \x01(\tR\x06domain\"g\n" +
+	"\x0fAppendOperation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x1a\n" +
+	"\bposition\x18\x03 \x01(\rR\bposition\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\"8\n" +
+	"\x10TouchTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\"9\n" +
+	"\x11RevertTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\"P\n" +
+	"\x10StageTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
+	"\x04part\x18\x02 \x01(\rR\x04part\x12\x18\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\"\xf2\x01\n" +
+	"\x11CommitTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x1a\n" +
+	"\bposition\x18\x03 \x01(\rR\bposition\x12\x1c\n" +
+	"\treference\x18\x04 \x01(\fR\treference\x12\x14\n" +
+	"\x05parts\x18\x05 \x01(\rR\x05parts\x12\x18\n" +
+	"\acontent\x18\x06 \x01(\fR\acontent\x12\x14\n" +
+	"\x05steps\x18\a \x01(\rR\x05steps\x127\n" +
+	"\bcaptured\x18\b \x01(\v2\x1b.plexus.catalog.v1.CapturedR\bcaptured\"\x80\x01\n" +
+	"\bCaptured\x12\x1e\n" +
+	"\n" +
+	"definition\x18\x01 \x01(\x04R\n" +
+	"definition\x12\x1a\n" +
+	"\bschedule\x18\x02 \x01(\x04R\bschedule\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x03 \x01(\x04R\n" +
+	"generation\x12\x18\n" +
+	"\arunning\x18\x04 \x01(\bR\arunning\"\xb9\x02\n" +
+	"\x12AdvanceTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
+	"\x04step\x18\x02 \x01(\rR\x04step\x120\n" +
+	"\x04from\x18\x03 \x01(\x0e2\x1c.plexus.catalog.v1.StepPhaseR\x04from\x12,\n" +
+	"\x02to\x18\x04 \x01(\x0e2\x1c.plexus.catalog.v1.StepPhaseR\x02to\x12=\n" +
+	"\n" +
+	"engagement\x18\x05 \x01(\v2\x1d.plexus.catalog.v1.EngagementR\n" +
+	"engagement\x124\n" +
+	"\afailure\x18\x06 \x01(\v2\x1a.plexus.catalog.v1.RefusalR\afailure\x12\x14\n" +
+	"\x05level\x18\a \x01(\tR\x05level\x12\x14\n" +
+	"\x05moved\x18\b \x01(\rR\x05moved\"\xda\x01\n" +
+	"\n" +
+	"Engagement\x126\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\".plexus.catalog.v1.Engagement.KindR\x04kind\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\tR\x05level\x12\x16\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"f\n" +
+	"\x04Kind\x12\r\n" +
+	"\tREQUESTED\x10\x00\x12\r\n" +
+	"\tCONFIRMED\x10\x01\x12\x15\n" +
+	"\x11ENGAGEMENT_FAILED\x10\x02\x12\r\n" +
+	"\tUNCERTAIN\x10\x03\x12\f\n" +
+	"\bRELEASED\x10\x04\x12\f\n" +
+	"\bEXPANDED\x10\x05\"#\n" +
+	"\x11ExpireTransaction\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\"\xaf\x01\n" +
 	"\n" +
 	"MetaRecord\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\fR\acluster\x12 \n" +
@@ -3068,7 +5034,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\xdd\x01\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\xed\x02\n" +
 	"\x0fExecutionRecord\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\fR\treference\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
@@ -3076,12 +5042,59 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x06digest\x18\x04 \x01(\fR\x06digest\x12\x14\n" +
 	"\x05reply\x18\x05 \x01(\fR\x05reply\x12\x1a\n" +
 	"\bfinished\x18\x06 \x01(\x03R\bfinished\x124\n" +
-	"\arefusal\x18\a \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\"a\n" +
+	"\arefusal\x18\a \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\x12.\n" +
+	"\x05phase\x18\b \x01(\x0e2\x18.plexus.catalog.v1.PhaseR\x05phase\x12\x12\n" +
+	"\x04work\x18\t \x01(\fR\x04work\x12\x16\n" +
+	"\x06awaits\x18\n" +
+	" \x03(\tR\x06awaits\x12\x1a\n" +
+	"\bposition\x18\v \x01(\rR\bposition\x12\x16\n" +
+	"\x06effect\x18\f \x01(\x04R\x06effect\"A\n" +
+	"\fLimitsRecord\x121\n" +
+	"\x06limits\x18\x01 \x01(\v2\x19.plexus.catalog.v1.LimitsR\x06limits\"G\n" +
+	"\rHandoffRecord\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1e\n" +
+	"\n" +
+	"transition\x18\x02 \x01(\fR\n" +
+	"transition\"\xfc\x03\n" +
+	"\x11TransactionRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x16\n" +
+	"\x06domain\x18\x03 \x01(\tR\x06domain\x129\n" +
+	"\x05state\x18\x04 \x01(\x0e2#.plexus.catalog.v1.TransactionStateR\x05state\x12\x14\n" +
+	"\x05begun\x18\x05 \x01(\x03R\x05begun\x12\x1a\n" +
+	"\bdeadline\x18\x06 \x01(\x03R\bdeadline\x12\x14\n" +
+	"\x05ended\x18\a \x01(\x03R\x05ended\x12\x1e\n" +
+	"\n" +
+	"operations\x18\b \x01(\rR\n" +
+	"operations\x12\x16\n" +
+	"\x06source\x18\t \x01(\x04R\x06source\x12\x1c\n" +
+	"\treference\x18\n" +
+	" \x01(\fR\treference\x12\x14\n" +
+	"\x05parts\x18\v \x01(\rR\x05parts\x12\x14\n" +
+	"\x05lease\x18\f \x01(\x04R\x05lease\x127\n" +
+	"\bcaptured\x18\r \x01(\v2\x1b.plexus.catalog.v1.CapturedR\bcaptured\x125\n" +
+	"\x05steps\x18\x0e \x03(\v2\x1f.plexus.catalog.v1.StepProgressR\x05steps\x124\n" +
+	"\afailure\x18\x0f \x01(\v2\x1a.plexus.catalog.v1.RefusalR\afailure\"\xc7\x01\n" +
+	"\fStepProgress\x122\n" +
+	"\x05phase\x18\x01 \x01(\x0e2\x1c.plexus.catalog.v1.StepPhaseR\x05phase\x12\x16\n" +
+	"\x06effect\x18\x02 \x01(\x04R\x06effect\x12\x14\n" +
+	"\x05level\x18\x03 \x01(\tR\x05level\x12\x14\n" +
+	"\x05moved\x18\x04 \x01(\rR\x05moved\x12?\n" +
+	"\vengagements\x18\x05 \x03(\v2\x1d.plexus.catalog.v1.EngagementR\vengagements\"Q\n" +
+	"\x0fOperationRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x1a\n" +
+	"\bposition\x18\x02 \x01(\rR\bposition\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"J\n" +
+	"\n" +
+	"PartRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
+	"\x04part\x18\x02 \x01(\rR\x04part\x12\x18\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\"a\n" +
 	"\aRefusal\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x12\n" +
 	"\x04step\x18\x03 \x01(\rR\x04step\x12\x14\n" +
-	"\x05stale\x18\x04 \x01(\bR\x05stale\"\xee\x03\n" +
+	"\x05stale\x18\x04 \x01(\bR\x05stale\"\xaa\x06\n" +
 	"\x06Record\x123\n" +
 	"\x04meta\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.MetaRecordH\x00R\x04meta\x123\n" +
 	"\x04user\x18\x02 \x01(\v2\x1d.plexus.catalog.v1.UserRecordH\x00R\x04user\x129\n" +
@@ -3090,8 +5103,34 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\texecution\x18\x05 \x01(\v2\".plexus.catalog.v1.ExecutionRecordH\x00R\texecution\x12-\n" +
 	"\x04node\x18\x06 \x01(\v2\x17.plexus.catalog.v1.NodeH\x00R\x04node\x12I\n" +
 	"\fremoved_node\x18\a \x01(\v2$.plexus.catalog.v1.RemovedNodeRecordH\x00R\vremovedNode\x12?\n" +
-	"\bschedule\x18\b \x01(\v2!.plexus.catalog.v1.ScheduleRecordH\x00R\bscheduleB\b\n" +
-	"\x06familyB!Z\x1fplexus/engine/catalog/catalogpbb\x06proto3"
+	"\bschedule\x18\b \x01(\v2!.plexus.catalog.v1.ScheduleRecordH\x00R\bschedule\x129\n" +
+	"\x06limits\x18\t \x01(\v2\x1f.plexus.catalog.v1.LimitsRecordH\x00R\x06limits\x12<\n" +
+	"\ahandoff\x18\n" +
+	" \x01(\v2 .plexus.catalog.v1.HandoffRecordH\x00R\ahandoff\x12H\n" +
+	"\vtransaction\x18\v \x01(\v2$.plexus.catalog.v1.TransactionRecordH\x00R\vtransaction\x12B\n" +
+	"\toperation\x18\f \x01(\v2\".plexus.catalog.v1.OperationRecordH\x00R\toperation\x123\n" +
+	"\x04part\x18\r \x01(\v2\x1d.plexus.catalog.v1.PartRecordH\x00R\x04partB\b\n" +
+	"\x06family*>\n" +
+	"\x05Phase\x12\n" +
+	"\n" +
+	"\x06ABSENT\x10\x00\x12\f\n" +
+	"\bADMITTED\x10\x01\x12\r\n" +
+	"\tEFFECTIVE\x10\x02\x12\f\n" +
+	"\bFINISHED\x10\x03*H\n" +
+	"\tStepPhase\x12\x0f\n" +
+	"\vUNATTEMPTED\x10\x00\x12\f\n" +
+	"\bAPPLYING\x10\x01\x12\v\n" +
+	"\aAPPLIED\x10\x02\x12\x0f\n" +
+	"\vSTEP_FAILED\x10\x03*b\n" +
+	"\x10TransactionState\x12\b\n" +
+	"\x04OPEN\x10\x00\x12\x0e\n" +
+	"\n" +
+	"COMMITTING\x10\x01\x12\r\n" +
+	"\tCOMMITTED\x10\x02\x12\f\n" +
+	"\bREVERTED\x10\x03\x12\n" +
+	"\n" +
+	"\x06FAILED\x10\x04\x12\v\n" +
+	"\aEXPIRED\x10\x05B!Z\x1fplexus/engine/catalog/catalogpbb\x06proto3"
 
 var (
 	file_engine_catalog_catalogpb_catalog_proto_rawDescOnce sync.Once
@@ -3105,98 +5144,152 @@ func file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP() []byte {
 	return file_engine_catalog_catalogpb_catalog_proto_rawDescData
 }
 
-var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_engine_catalog_catalogpb_catalog_proto_goTypes = []any{
-	(ModelChange_Op)(0),       // 0: plexus.catalog.v1.ModelChange.Op
-	(Node_Role)(0),            // 1: plexus.catalog.v1.Node.Role
-	(*Command)(nil),           // 2: plexus.catalog.v1.Command
-	(*Execution)(nil),         // 3: plexus.catalog.v1.Execution
-	(*Step)(nil),              // 4: plexus.catalog.v1.Step
-	(*CreateUser)(nil),        // 5: plexus.catalog.v1.CreateUser
-	(*AlterUser)(nil),         // 6: plexus.catalog.v1.AlterUser
-	(*DropUser)(nil),          // 7: plexus.catalog.v1.DropUser
-	(*CreateDomain)(nil),      // 8: plexus.catalog.v1.CreateDomain
-	(*AlterDomain)(nil),       // 9: plexus.catalog.v1.AlterDomain
-	(*DropDomain)(nil),        // 10: plexus.catalog.v1.DropDomain
-	(*ChangeModels)(nil),      // 11: plexus.catalog.v1.ChangeModels
-	(*ModelChange)(nil),       // 12: plexus.catalog.v1.ModelChange
-	(*SetRunning)(nil),        // 13: plexus.catalog.v1.SetRunning
-	(*Key)(nil),               // 14: plexus.catalog.v1.Key
-	(*SetSchedule)(nil),       // 15: plexus.catalog.v1.SetSchedule
-	(*Assignment)(nil),        // 16: plexus.catalog.v1.Assignment
-	(*Transition)(nil),        // 17: plexus.catalog.v1.Transition
-	(*Group)(nil),             // 18: plexus.catalog.v1.Group
-	(*Pair)(nil),              // 19: plexus.catalog.v1.Pair
-	(*AcquireLease)(nil),      // 20: plexus.catalog.v1.AcquireLease
-	(*ReleaseLease)(nil),      // 21: plexus.catalog.v1.ReleaseLease
-	(*AddNode)(nil),           // 22: plexus.catalog.v1.AddNode
-	(*UpdateNode)(nil),        // 23: plexus.catalog.v1.UpdateNode
-	(*PromoteNode)(nil),       // 24: plexus.catalog.v1.PromoteNode
-	(*RemoveNode)(nil),        // 25: plexus.catalog.v1.RemoveNode
-	(*CordonNode)(nil),        // 26: plexus.catalog.v1.CordonNode
-	(*Node)(nil),              // 27: plexus.catalog.v1.Node
-	(*Reclaim)(nil),           // 28: plexus.catalog.v1.Reclaim
-	(*MetaRecord)(nil),        // 29: plexus.catalog.v1.MetaRecord
-	(*UserRecord)(nil),        // 30: plexus.catalog.v1.UserRecord
-	(*DomainRecord)(nil),      // 31: plexus.catalog.v1.DomainRecord
-	(*Lease)(nil),             // 32: plexus.catalog.v1.Lease
-	(*ScheduleRecord)(nil),    // 33: plexus.catalog.v1.ScheduleRecord
-	(*RemovedNodeRecord)(nil), // 34: plexus.catalog.v1.RemovedNodeRecord
-	(*ModelRecord)(nil),       // 35: plexus.catalog.v1.ModelRecord
-	(*ExecutionRecord)(nil),   // 36: plexus.catalog.v1.ExecutionRecord
-	(*Refusal)(nil),           // 37: plexus.catalog.v1.Refusal
-	(*Record)(nil),            // 38: plexus.catalog.v1.Record
+	(Phase)(0),                 // 0: plexus.catalog.v1.Phase
+	(StepPhase)(0),             // 1: plexus.catalog.v1.StepPhase
+	(TransactionState)(0),      // 2: plexus.catalog.v1.TransactionState
+	(ModelChange_Op)(0),        // 3: plexus.catalog.v1.ModelChange.Op
+	(Node_Role)(0),             // 4: plexus.catalog.v1.Node.Role
+	(Engagement_Kind)(0),       // 5: plexus.catalog.v1.Engagement.Kind
+	(*Command)(nil),            // 6: plexus.catalog.v1.Command
+	(*Execution)(nil),          // 7: plexus.catalog.v1.Execution
+	(*Step)(nil),               // 8: plexus.catalog.v1.Step
+	(*CreateUser)(nil),         // 9: plexus.catalog.v1.CreateUser
+	(*AlterUser)(nil),          // 10: plexus.catalog.v1.AlterUser
+	(*DropUser)(nil),           // 11: plexus.catalog.v1.DropUser
+	(*CreateDomain)(nil),       // 12: plexus.catalog.v1.CreateDomain
+	(*AlterDomain)(nil),        // 13: plexus.catalog.v1.AlterDomain
+	(*DropDomain)(nil),         // 14: plexus.catalog.v1.DropDomain
+	(*ChangeModels)(nil),       // 15: plexus.catalog.v1.ChangeModels
+	(*ModelChange)(nil),        // 16: plexus.catalog.v1.ModelChange
+	(*SetRunning)(nil),         // 17: plexus.catalog.v1.SetRunning
+	(*Key)(nil),                // 18: plexus.catalog.v1.Key
+	(*SetSchedule)(nil),        // 19: plexus.catalog.v1.SetSchedule
+	(*Assignment)(nil),         // 20: plexus.catalog.v1.Assignment
+	(*Transition)(nil),         // 21: plexus.catalog.v1.Transition
+	(*Outcome)(nil),            // 22: plexus.catalog.v1.Outcome
+	(*CompleteHandoff)(nil),    // 23: plexus.catalog.v1.CompleteHandoff
+	(*Group)(nil),              // 24: plexus.catalog.v1.Group
+	(*AcquireLease)(nil),       // 25: plexus.catalog.v1.AcquireLease
+	(*ReleaseLease)(nil),       // 26: plexus.catalog.v1.ReleaseLease
+	(*AddNode)(nil),            // 27: plexus.catalog.v1.AddNode
+	(*UpdateNode)(nil),         // 28: plexus.catalog.v1.UpdateNode
+	(*PromoteNode)(nil),        // 29: plexus.catalog.v1.PromoteNode
+	(*RemoveNode)(nil),         // 30: plexus.catalog.v1.RemoveNode
+	(*CordonNode)(nil),         // 31: plexus.catalog.v1.CordonNode
+	(*Node)(nil),               // 32: plexus.catalog.v1.Node
+	(*Reclaim)(nil),            // 33: plexus.catalog.v1.Reclaim
+	(*SetLimits)(nil),          // 34: plexus.catalog.v1.SetLimits
+	(*Limits)(nil),             // 35: plexus.catalog.v1.Limits
+	(*BeginTransaction)(nil),   // 36: plexus.catalog.v1.BeginTransaction
+	(*AppendOperation)(nil),    // 37: plexus.catalog.v1.AppendOperation
+	(*TouchTransaction)(nil),   // 38: plexus.catalog.v1.TouchTransaction
+	(*RevertTransaction)(nil),  // 39: plexus.catalog.v1.RevertTransaction
+	(*StageTransaction)(nil),   // 40: plexus.catalog.v1.StageTransaction
+	(*CommitTransaction)(nil),  // 41: plexus.catalog.v1.CommitTransaction
+	(*Captured)(nil),           // 42: plexus.catalog.v1.Captured
+	(*AdvanceTransaction)(nil), // 43: plexus.catalog.v1.AdvanceTransaction
+	(*Engagement)(nil),         // 44: plexus.catalog.v1.Engagement
+	(*ExpireTransaction)(nil),  // 45: plexus.catalog.v1.ExpireTransaction
+	(*MetaRecord)(nil),         // 46: plexus.catalog.v1.MetaRecord
+	(*UserRecord)(nil),         // 47: plexus.catalog.v1.UserRecord
+	(*DomainRecord)(nil),       // 48: plexus.catalog.v1.DomainRecord
+	(*Lease)(nil),              // 49: plexus.catalog.v1.Lease
+	(*ScheduleRecord)(nil),     // 50: plexus.catalog.v1.ScheduleRecord
+	(*RemovedNodeRecord)(nil),  // 51: plexus.catalog.v1.RemovedNodeRecord
+	(*ModelRecord)(nil),        // 52: plexus.catalog.v1.ModelRecord
+	(*ExecutionRecord)(nil),    // 53: plexus.catalog.v1.ExecutionRecord
+	(*LimitsRecord)(nil),       // 54: plexus.catalog.v1.LimitsRecord
+	(*HandoffRecord)(nil),      // 55: plexus.catalog.v1.HandoffRecord
+	(*TransactionRecord)(nil),  // 56: plexus.catalog.v1.TransactionRecord
+	(*StepProgress)(nil),       // 57: plexus.catalog.v1.StepProgress
+	(*OperationRecord)(nil),    // 58: plexus.catalog.v1.OperationRecord
+	(*PartRecord)(nil),         // 59: plexus.catalog.v1.PartRecord
+	(*Refusal)(nil),            // 60: plexus.catalog.v1.Refusal
+	(*Record)(nil),             // 61: plexus.catalog.v1.Record
 }
 var file_engine_catalog_catalogpb_catalog_proto_depIdxs = []int32{
-	3,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
-	4,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
-	5,  // 2: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
-	6,  // 3: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
-	7,  // 4: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
-	8,  // 5: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
-	9,  // 6: plexus.catalog.v1.Step.alter_domain:type_name -> plexus.catalog.v1.AlterDomain
-	10, // 7: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
-	11, // 8: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
-	13, // 9: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
-	28, // 10: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
-	15, // 11: plexus.catalog.v1.Step.set_schedule:type_name -> plexus.catalog.v1.SetSchedule
-	20, // 12: plexus.catalog.v1.Step.acquire_lease:type_name -> plexus.catalog.v1.AcquireLease
-	21, // 13: plexus.catalog.v1.Step.release_lease:type_name -> plexus.catalog.v1.ReleaseLease
-	22, // 14: plexus.catalog.v1.Step.add_node:type_name -> plexus.catalog.v1.AddNode
-	23, // 15: plexus.catalog.v1.Step.update_node:type_name -> plexus.catalog.v1.UpdateNode
-	24, // 16: plexus.catalog.v1.Step.promote_node:type_name -> plexus.catalog.v1.PromoteNode
-	25, // 17: plexus.catalog.v1.Step.remove_node:type_name -> plexus.catalog.v1.RemoveNode
-	26, // 18: plexus.catalog.v1.Step.cordon_node:type_name -> plexus.catalog.v1.CordonNode
-	12, // 19: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
-	0,  // 20: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
-	16, // 21: plexus.catalog.v1.SetSchedule.assignments:type_name -> plexus.catalog.v1.Assignment
-	18, // 22: plexus.catalog.v1.SetSchedule.groups:type_name -> plexus.catalog.v1.Group
-	14, // 23: plexus.catalog.v1.Assignment.key:type_name -> plexus.catalog.v1.Key
-	17, // 24: plexus.catalog.v1.Assignment.transition:type_name -> plexus.catalog.v1.Transition
-	14, // 25: plexus.catalog.v1.Group.members:type_name -> plexus.catalog.v1.Key
-	19, // 26: plexus.catalog.v1.Group.pairs:type_name -> plexus.catalog.v1.Pair
-	14, // 27: plexus.catalog.v1.Pair.a:type_name -> plexus.catalog.v1.Key
-	14, // 28: plexus.catalog.v1.Pair.b:type_name -> plexus.catalog.v1.Key
-	27, // 29: plexus.catalog.v1.AddNode.node:type_name -> plexus.catalog.v1.Node
-	1,  // 30: plexus.catalog.v1.Node.role:type_name -> plexus.catalog.v1.Node.Role
-	32, // 31: plexus.catalog.v1.DomainRecord.lease:type_name -> plexus.catalog.v1.Lease
-	16, // 32: plexus.catalog.v1.ScheduleRecord.assignments:type_name -> plexus.catalog.v1.Assignment
-	18, // 33: plexus.catalog.v1.ScheduleRecord.groups:type_name -> plexus.catalog.v1.Group
-	37, // 34: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
-	29, // 35: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
-	30, // 36: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
-	31, // 37: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
-	35, // 38: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
-	36, // 39: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
-	27, // 40: plexus.catalog.v1.Record.node:type_name -> plexus.catalog.v1.Node
-	34, // 41: plexus.catalog.v1.Record.removed_node:type_name -> plexus.catalog.v1.RemovedNodeRecord
-	33, // 42: plexus.catalog.v1.Record.schedule:type_name -> plexus.catalog.v1.ScheduleRecord
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	7,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
+	8,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
+	0,  // 2: plexus.catalog.v1.Execution.from:type_name -> plexus.catalog.v1.Phase
+	0,  // 3: plexus.catalog.v1.Execution.to:type_name -> plexus.catalog.v1.Phase
+	60, // 4: plexus.catalog.v1.Execution.refusal:type_name -> plexus.catalog.v1.Refusal
+	9,  // 5: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
+	10, // 6: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
+	11, // 7: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
+	12, // 8: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
+	13, // 9: plexus.catalog.v1.Step.alter_domain:type_name -> plexus.catalog.v1.AlterDomain
+	14, // 10: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
+	15, // 11: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
+	17, // 12: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
+	33, // 13: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
+	19, // 14: plexus.catalog.v1.Step.set_schedule:type_name -> plexus.catalog.v1.SetSchedule
+	25, // 15: plexus.catalog.v1.Step.acquire_lease:type_name -> plexus.catalog.v1.AcquireLease
+	26, // 16: plexus.catalog.v1.Step.release_lease:type_name -> plexus.catalog.v1.ReleaseLease
+	27, // 17: plexus.catalog.v1.Step.add_node:type_name -> plexus.catalog.v1.AddNode
+	28, // 18: plexus.catalog.v1.Step.update_node:type_name -> plexus.catalog.v1.UpdateNode
+	29, // 19: plexus.catalog.v1.Step.promote_node:type_name -> plexus.catalog.v1.PromoteNode
+	30, // 20: plexus.catalog.v1.Step.remove_node:type_name -> plexus.catalog.v1.RemoveNode
+	31, // 21: plexus.catalog.v1.Step.cordon_node:type_name -> plexus.catalog.v1.CordonNode
+	23, // 22: plexus.catalog.v1.Step.complete_handoff:type_name -> plexus.catalog.v1.CompleteHandoff
+	34, // 23: plexus.catalog.v1.Step.set_limits:type_name -> plexus.catalog.v1.SetLimits
+	36, // 24: plexus.catalog.v1.Step.begin_transaction:type_name -> plexus.catalog.v1.BeginTransaction
+	37, // 25: plexus.catalog.v1.Step.append_operation:type_name -> plexus.catalog.v1.AppendOperation
+	38, // 26: plexus.catalog.v1.Step.touch_transaction:type_name -> plexus.catalog.v1.TouchTransaction
+	39, // 27: plexus.catalog.v1.Step.revert_transaction:type_name -> plexus.catalog.v1.RevertTransaction
+	40, // 28: plexus.catalog.v1.Step.stage_transaction:type_name -> plexus.catalog.v1.StageTransaction
+	41, // 29: plexus.catalog.v1.Step.commit_transaction:type_name -> plexus.catalog.v1.CommitTransaction
+	43, // 30: plexus.catalog.v1.Step.advance_transaction:type_name -> plexus.catalog.v1.AdvanceTransaction
+	45, // 31: plexus.catalog.v1.Step.expire_transaction:type_name -> plexus.catalog.v1.ExpireTransaction
+	16, // 32: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
+	3,  // 33: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
+	20, // 34: plexus.catalog.v1.SetSchedule.assignments:type_name -> plexus.catalog.v1.Assignment
+	24, // 35: plexus.catalog.v1.SetSchedule.groups:type_name -> plexus.catalog.v1.Group
+	18, // 36: plexus.catalog.v1.Assignment.key:type_name -> plexus.catalog.v1.Key
+	21, // 37: plexus.catalog.v1.Assignment.transition:type_name -> plexus.catalog.v1.Transition
+	22, // 38: plexus.catalog.v1.Transition.outcomes:type_name -> plexus.catalog.v1.Outcome
+	18, // 39: plexus.catalog.v1.Group.members:type_name -> plexus.catalog.v1.Key
+	32, // 40: plexus.catalog.v1.AddNode.node:type_name -> plexus.catalog.v1.Node
+	4,  // 41: plexus.catalog.v1.Node.role:type_name -> plexus.catalog.v1.Node.Role
+	35, // 42: plexus.catalog.v1.SetLimits.limits:type_name -> plexus.catalog.v1.Limits
+	42, // 43: plexus.catalog.v1.CommitTransaction.captured:type_name -> plexus.catalog.v1.Captured
+	1,  // 44: plexus.catalog.v1.AdvanceTransaction.from:type_name -> plexus.catalog.v1.StepPhase
+	1,  // 45: plexus.catalog.v1.AdvanceTransaction.to:type_name -> plexus.catalog.v1.StepPhase
+	44, // 46: plexus.catalog.v1.AdvanceTransaction.engagement:type_name -> plexus.catalog.v1.Engagement
+	60, // 47: plexus.catalog.v1.AdvanceTransaction.failure:type_name -> plexus.catalog.v1.Refusal
+	5,  // 48: plexus.catalog.v1.Engagement.kind:type_name -> plexus.catalog.v1.Engagement.Kind
+	49, // 49: plexus.catalog.v1.DomainRecord.lease:type_name -> plexus.catalog.v1.Lease
+	20, // 50: plexus.catalog.v1.ScheduleRecord.assignments:type_name -> plexus.catalog.v1.Assignment
+	24, // 51: plexus.catalog.v1.ScheduleRecord.groups:type_name -> plexus.catalog.v1.Group
+	60, // 52: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
+	0,  // 53: plexus.catalog.v1.ExecutionRecord.phase:type_name -> plexus.catalog.v1.Phase
+	35, // 54: plexus.catalog.v1.LimitsRecord.limits:type_name -> plexus.catalog.v1.Limits
+	2,  // 55: plexus.catalog.v1.TransactionRecord.state:type_name -> plexus.catalog.v1.TransactionState
+	42, // 56: plexus.catalog.v1.TransactionRecord.captured:type_name -> plexus.catalog.v1.Captured
+	57, // 57: plexus.catalog.v1.TransactionRecord.steps:type_name -> plexus.catalog.v1.StepProgress
+	60, // 58: plexus.catalog.v1.TransactionRecord.failure:type_name -> plexus.catalog.v1.Refusal
+	1,  // 59: plexus.catalog.v1.StepProgress.phase:type_name -> plexus.catalog.v1.StepPhase
+	44, // 60: plexus.catalog.v1.StepProgress.engagements:type_name -> plexus.catalog.v1.Engagement
+	46, // 61: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
+	47, // 62: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
+	48, // 63: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
+	52, // 64: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
+	53, // 65: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
+	32, // 66: plexus.catalog.v1.Record.node:type_name -> plexus.catalog.v1.Node
+	51, // 67: plexus.catalog.v1.Record.removed_node:type_name -> plexus.catalog.v1.RemovedNodeRecord
+	50, // 68: plexus.catalog.v1.Record.schedule:type_name -> plexus.catalog.v1.ScheduleRecord
+	54, // 69: plexus.catalog.v1.Record.limits:type_name -> plexus.catalog.v1.LimitsRecord
+	55, // 70: plexus.catalog.v1.Record.handoff:type_name -> plexus.catalog.v1.HandoffRecord
+	56, // 71: plexus.catalog.v1.Record.transaction:type_name -> plexus.catalog.v1.TransactionRecord
+	58, // 72: plexus.catalog.v1.Record.operation:type_name -> plexus.catalog.v1.OperationRecord
+	59, // 73: plexus.catalog.v1.Record.part:type_name -> plexus.catalog.v1.PartRecord
+	74, // [74:74] is the sub-list for method output_type
+	74, // [74:74] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_engine_catalog_catalogpb_catalog_proto_init() }
@@ -3222,8 +5315,18 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		(*Step_PromoteNode)(nil),
 		(*Step_RemoveNode)(nil),
 		(*Step_CordonNode)(nil),
+		(*Step_CompleteHandoff)(nil),
+		(*Step_SetLimits)(nil),
+		(*Step_BeginTransaction)(nil),
+		(*Step_AppendOperation)(nil),
+		(*Step_TouchTransaction)(nil),
+		(*Step_RevertTransaction)(nil),
+		(*Step_StageTransaction)(nil),
+		(*Step_CommitTransaction)(nil),
+		(*Step_AdvanceTransaction)(nil),
+		(*Step_ExpireTransaction)(nil),
 	}
-	file_engine_catalog_catalogpb_catalog_proto_msgTypes[36].OneofWrappers = []any{
+	file_engine_catalog_catalogpb_catalog_proto_msgTypes[55].OneofWrappers = []any{
 		(*Record_Meta)(nil),
 		(*Record_User)(nil),
 		(*Record_Domain)(nil),
@@ -3232,14 +5335,19 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		(*Record_Node)(nil),
 		(*Record_RemovedNode)(nil),
 		(*Record_Schedule)(nil),
+		(*Record_Limits)(nil),
+		(*Record_Handoff)(nil),
+		(*Record_Transaction)(nil),
+		(*Record_Operation)(nil),
+		(*Record_Part)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_catalog_catalogpb_catalog_proto_rawDesc), len(file_engine_catalog_catalogpb_catalog_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   37,
+			NumEnums:      6,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -68,9 +68,17 @@ const (
 	Disposition_DISPOSITION_UNSPECIFIED Disposition = 0
 	Disposition_COMPLETED               Disposition = 1
 	Disposition_FAILED                  Disposition = 2
-	Disposition_UNKNOWN                 Disposition = 6
-	Disposition_REFERENCE_CONFLICT      Disposition = 7
-	Disposition_REFERENCE_EXPIRED       Disposition = 8
+	// Not admitted here: ask the leader, or again later where none is known.
+	Disposition_REDIRECT Disposition = 3
+	// The session is not bound to its transaction here: Attach, and repeat.
+	Disposition_DETACHED Disposition = 4
+	// Another session owns the transaction now.
+	Disposition_TAKEN_OVER         Disposition = 5
+	Disposition_UNKNOWN            Disposition = 6
+	Disposition_REFERENCE_CONFLICT Disposition = 7
+	Disposition_REFERENCE_EXPIRED  Disposition = 8
+	// The preview that COMMIT named is no longer what would happen.
+	Disposition_PREVIEW_STALE Disposition = 9
 )
 
 // Enum value maps for Disposition.
@@ -79,17 +87,25 @@ var (
 		0: "DISPOSITION_UNSPECIFIED",
 		1: "COMPLETED",
 		2: "FAILED",
+		3: "REDIRECT",
+		4: "DETACHED",
+		5: "TAKEN_OVER",
 		6: "UNKNOWN",
 		7: "REFERENCE_CONFLICT",
 		8: "REFERENCE_EXPIRED",
+		9: "PREVIEW_STALE",
 	}
 	Disposition_value = map[string]int32{
 		"DISPOSITION_UNSPECIFIED": 0,
 		"COMPLETED":               1,
 		"FAILED":                  2,
+		"REDIRECT":                3,
+		"DETACHED":                4,
+		"TAKEN_OVER":              5,
 		"UNKNOWN":                 6,
 		"REFERENCE_CONFLICT":      7,
 		"REFERENCE_EXPIRED":       8,
+		"PREVIEW_STALE":           9,
 	}
 )
 
@@ -221,8 +237,13 @@ func (Ending_Reason) EnumDescriptor() ([]byte, []int) {
 type TransactionStatus_State int32
 
 const (
-	TransactionStatus_NONE TransactionStatus_State = 0
-	TransactionStatus_OPEN TransactionStatus_State = 1
+	TransactionStatus_NONE       TransactionStatus_State = 0
+	TransactionStatus_OPEN       TransactionStatus_State = 1
+	TransactionStatus_COMMITTING TransactionStatus_State = 2
+	TransactionStatus_COMMITTED  TransactionStatus_State = 3
+	TransactionStatus_REVERTED   TransactionStatus_State = 4
+	TransactionStatus_FAILED     TransactionStatus_State = 5
+	TransactionStatus_EXPIRED    TransactionStatus_State = 6
 )
 
 // Enum value maps for TransactionStatus_State.
@@ -230,10 +251,20 @@ var (
 	TransactionStatus_State_name = map[int32]string{
 		0: "NONE",
 		1: "OPEN",
+		2: "COMMITTING",
+		3: "COMMITTED",
+		4: "REVERTED",
+		5: "FAILED",
+		6: "EXPIRED",
 	}
 	TransactionStatus_State_value = map[string]int32{
-		"NONE": 0,
-		"OPEN": 1,
+		"NONE":       0,
+		"OPEN":       1,
+		"COMMITTING": 2,
+		"COMMITTED":  3,
+		"REVERTED":   4,
+		"FAILED":     5,
+		"EXPIRED":    6,
 	}
 )
 
@@ -261,7 +292,7 @@ func (x TransactionStatus_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TransactionStatus_State.Descriptor instead.
 func (TransactionStatus_State) EnumDescriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{18, 0}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{21, 0}
 }
 
 type OpenRequest struct {
@@ -575,11 +606,13 @@ func (x *Limits) GetRequestsInFlight() uint32 {
 	return 0
 }
 
+// Leadership says who leads; without a node nobody is known to.
 type Leadership struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	LeadsHere     bool                   `protobuf:"varint,1,opt,name=leads_here,json=leadsHere,proto3" json:"leads_here,omitempty"`
 	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
 	ClientUrl     string                 `protobuf:"bytes,3,opt,name=client_url,json=clientUrl,proto3" json:"client_url,omitempty"`
+	ConsoleUrl    string                 `protobuf:"bytes,4,opt,name=console_url,json=consoleUrl,proto3" json:"console_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -631,6 +664,13 @@ func (x *Leadership) GetNode() string {
 func (x *Leadership) GetClientUrl() string {
 	if x != nil {
 		return x.ClientUrl
+	}
+	return ""
+}
+
+func (x *Leadership) GetConsoleUrl() string {
+	if x != nil {
+		return x.ConsoleUrl
 	}
 	return ""
 }
@@ -856,9 +896,15 @@ type ExecuteRequest struct {
 	SessionId          string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	Statements         string                 `protobuf:"bytes,2,opt,name=statements,proto3" json:"statements,omitempty"`
 	ExecutionReference string                 `protobuf:"bytes,3,opt,name=execution_reference,json=executionReference,proto3" json:"execution_reference,omitempty"` // UUIDv7; empty for reads
-	Domain             string                 `protobuf:"bytes,6,opt,name=domain,proto3" json:"domain,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// How many statements the client's transaction holds. A request that carries it
+	// belongs to that transaction: without a binding it is answered DETACHED, never
+	// executed outside.
+	ExpectedPosition *uint32 `protobuf:"varint,4,opt,name=expected_position,json=expectedPosition,proto3,oneof" json:"expected_position,omitempty"`
+	// The preview that a COMMIT was decided on.
+	ExpectedPreview *PreviewId `protobuf:"bytes,5,opt,name=expected_preview,json=expectedPreview,proto3" json:"expected_preview,omitempty"`
+	Domain          string     `protobuf:"bytes,6,opt,name=domain,proto3" json:"domain,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ExecuteRequest) Reset() {
@@ -912,11 +958,86 @@ func (x *ExecuteRequest) GetExecutionReference() string {
 	return ""
 }
 
+func (x *ExecuteRequest) GetExpectedPosition() uint32 {
+	if x != nil && x.ExpectedPosition != nil {
+		return *x.ExpectedPosition
+	}
+	return 0
+}
+
+func (x *ExecuteRequest) GetExpectedPreview() *PreviewId {
+	if x != nil {
+		return x.ExpectedPreview
+	}
+	return nil
+}
+
 func (x *ExecuteRequest) GetDomain() string {
 	if x != nil {
 		return x.Domain
 	}
 	return ""
+}
+
+// PreviewId names what a transaction would do, as it was shown.
+type PreviewId struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Transaction   string                 `protobuf:"bytes,1,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	Position      uint32                 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
+	Basis         []byte                 `protobuf:"bytes,3,opt,name=basis,proto3" json:"basis,omitempty"` // fingerprint of everything that was read for it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewId) Reset() {
+	*x = PreviewId{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewId) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewId) ProtoMessage() {}
+
+func (x *PreviewId) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewId.ProtoReflect.Descriptor instead.
+func (*PreviewId) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PreviewId) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+func (x *PreviewId) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *PreviewId) GetBasis() []byte {
+	if x != nil {
+		return x.Basis
+	}
+	return nil
 }
 
 type ExecuteReply struct {
@@ -929,6 +1050,8 @@ type ExecuteReply struct {
 	Diagnostics        []*Diagnostic          `protobuf:"bytes,6,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	Statements         []*StatementOutcome    `protobuf:"bytes,7,rep,name=statements,proto3" json:"statements,omitempty"`
 	Transaction        *TransactionStatus     `protobuf:"bytes,8,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	Redirect           *Redirect              `protobuf:"bytes,10,opt,name=redirect,proto3" json:"redirect,omitempty"`
+	StalePreview       *StalePreview          `protobuf:"bytes,11,opt,name=stale_preview,json=stalePreview,proto3" json:"stale_preview,omitempty"`
 	// A detail of dispositions that have several forms, such as
 	// "still_applying" of UNKNOWN.
 	Detail        string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
@@ -938,7 +1061,7 @@ type ExecuteReply struct {
 
 func (x *ExecuteReply) Reset() {
 	*x = ExecuteReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[10]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1073,7 @@ func (x *ExecuteReply) String() string {
 func (*ExecuteReply) ProtoMessage() {}
 
 func (x *ExecuteReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[10]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1086,7 @@ func (x *ExecuteReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteReply.ProtoReflect.Descriptor instead.
 func (*ExecuteReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{10}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExecuteReply) GetExecutionReference() string {
@@ -1022,11 +1145,138 @@ func (x *ExecuteReply) GetTransaction() *TransactionStatus {
 	return nil
 }
 
+func (x *ExecuteReply) GetRedirect() *Redirect {
+	if x != nil {
+		return x.Redirect
+	}
+	return nil
+}
+
+func (x *ExecuteReply) GetStalePreview() *StalePreview {
+	if x != nil {
+		return x.StalePreview
+	}
+	return nil
+}
+
 func (x *ExecuteReply) GetDetail() string {
 	if x != nil {
 		return x.Detail
 	}
 	return ""
+}
+
+// Redirect names the leader; without a node none is known.
+type Redirect struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	ClientUrl     string                 `protobuf:"bytes,2,opt,name=client_url,json=clientUrl,proto3" json:"client_url,omitempty"`
+	ConsoleUrl    string                 `protobuf:"bytes,3,opt,name=console_url,json=consoleUrl,proto3" json:"console_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Redirect) Reset() {
+	*x = Redirect{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Redirect) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Redirect) ProtoMessage() {}
+
+func (x *Redirect) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Redirect.ProtoReflect.Descriptor instead.
+func (*Redirect) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Redirect) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Redirect) GetClientUrl() string {
+	if x != nil {
+		return x.ClientUrl
+	}
+	return ""
+}
+
+func (x *Redirect) GetConsoleUrl() string {
+	if x != nil {
+		return x.ConsoleUrl
+	}
+	return ""
+}
+
+type StalePreview struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Expected      *PreviewId             `protobuf:"bytes,1,opt,name=expected,proto3" json:"expected,omitempty"`
+	Current       *PreviewId             `protobuf:"bytes,2,opt,name=current,proto3" json:"current,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StalePreview) Reset() {
+	*x = StalePreview{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StalePreview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StalePreview) ProtoMessage() {}
+
+func (x *StalePreview) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StalePreview.ProtoReflect.Descriptor instead.
+func (*StalePreview) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *StalePreview) GetExpected() *PreviewId {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
+func (x *StalePreview) GetCurrent() *PreviewId {
+	if x != nil {
+		return x.Current
+	}
+	return nil
 }
 
 // Document is an ordered tree; the text of a reply is rendered from it.
@@ -1044,7 +1294,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1306,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[11]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1319,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Document) GetValue() isDocument_Value {
@@ -1145,7 +1395,7 @@ type Scalar struct {
 
 func (x *Scalar) Reset() {
 	*x = Scalar{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1407,7 @@ func (x *Scalar) String() string {
 func (*Scalar) ProtoMessage() {}
 
 func (x *Scalar) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1420,7 @@ func (x *Scalar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
 func (*Scalar) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Scalar) GetValue() isScalar_Value {
@@ -1283,7 +1533,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1295,7 +1545,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1308,7 +1558,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *List) GetItems() []*Document {
@@ -1327,7 +1577,7 @@ type Map struct {
 
 func (x *Map) Reset() {
 	*x = Map{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1589,7 @@ func (x *Map) String() string {
 func (*Map) ProtoMessage() {}
 
 func (x *Map) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1602,7 @@ func (x *Map) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Map.ProtoReflect.Descriptor instead.
 func (*Map) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Map) GetMembers() []*Member {
@@ -1372,7 +1622,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1384,7 +1634,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1397,7 +1647,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Member) GetKey() string {
@@ -1432,7 +1682,7 @@ type Diagnostic struct {
 
 func (x *Diagnostic) Reset() {
 	*x = Diagnostic{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1694,7 @@ func (x *Diagnostic) String() string {
 func (*Diagnostic) ProtoMessage() {}
 
 func (x *Diagnostic) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1707,7 @@ func (x *Diagnostic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Diagnostic.ProtoReflect.Descriptor instead.
 func (*Diagnostic) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Diagnostic) GetCode() string {
@@ -1536,7 +1786,7 @@ type StatementOutcome struct {
 
 func (x *StatementOutcome) Reset() {
 	*x = StatementOutcome{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1548,7 +1798,7 @@ func (x *StatementOutcome) String() string {
 func (*StatementOutcome) ProtoMessage() {}
 
 func (x *StatementOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1561,7 +1811,7 @@ func (x *StatementOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatementOutcome.ProtoReflect.Descriptor instead.
 func (*StatementOutcome) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StatementOutcome) GetStatement() string {
@@ -1603,15 +1853,17 @@ type TransactionStatus struct {
 	state         protoimpl.MessageState  `protogen:"open.v1"`
 	State         TransactionStatus_State `protobuf:"varint,1,opt,name=state,proto3,enum=plexus.session.v1.TransactionStatus_State" json:"state,omitempty"`
 	Domain        string                  `protobuf:"bytes,2,opt,name=domain,proto3" json:"domain,omitempty"`
-	Pending       uint32                  `protobuf:"varint,3,opt,name=pending,proto3" json:"pending,omitempty"`
+	Pending       uint32                  `protobuf:"varint,3,opt,name=pending,proto3" json:"pending,omitempty"` // statements it holds: its position
 	Id            string                  `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"`
+	Preview       *PreviewId              `protobuf:"bytes,5,opt,name=preview,proto3" json:"preview,omitempty"`
+	Complete      bool                    `protobuf:"varint,6,opt,name=complete,proto3" json:"complete,omitempty"` // COMMIT would find a valid graph
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TransactionStatus) Reset() {
 	*x = TransactionStatus{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1875,7 @@ func (x *TransactionStatus) String() string {
 func (*TransactionStatus) ProtoMessage() {}
 
 func (x *TransactionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1888,7 @@ func (x *TransactionStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionStatus.ProtoReflect.Descriptor instead.
 func (*TransactionStatus) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TransactionStatus) GetState() TransactionStatus_State {
@@ -1667,6 +1919,150 @@ func (x *TransactionStatus) GetId() string {
 	return ""
 }
 
+func (x *TransactionStatus) GetPreview() *PreviewId {
+	if x != nil {
+		return x.Preview
+	}
+	return nil
+}
+
+func (x *TransactionStatus) GetComplete() bool {
+	if x != nil {
+		return x.Complete
+	}
+	return false
+}
+
+// AttachRequest binds a session to an open transaction of its user, and unbinds
+// the session that held it.
+type AttachRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	Transaction   string                 `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttachRequest) Reset() {
+	*x = AttachRequest{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttachRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttachRequest) ProtoMessage() {}
+
+func (x *AttachRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
+func (*AttachRequest) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *AttachRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *AttachRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+type AttachReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Disposition   Disposition            `protobuf:"varint,1,opt,name=disposition,proto3,enum=plexus.session.v1.Disposition" json:"disposition,omitempty"` // COMPLETED, FAILED, REDIRECT or UNKNOWN
+	Transaction   *TransactionStatus     `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	Redirect      *Redirect              `protobuf:"bytes,3,opt,name=redirect,proto3" json:"redirect,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Text          string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttachReply) Reset() {
+	*x = AttachReply{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttachReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttachReply) ProtoMessage() {}
+
+func (x *AttachReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttachReply.ProtoReflect.Descriptor instead.
+func (*AttachReply) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *AttachReply) GetDisposition() Disposition {
+	if x != nil {
+		return x.Disposition
+	}
+	return Disposition_DISPOSITION_UNSPECIFIED
+}
+
+func (x *AttachReply) GetTransaction() *TransactionStatus {
+	if x != nil {
+		return x.Transaction
+	}
+	return nil
+}
+
+func (x *AttachReply) GetRedirect() *Redirect {
+	if x != nil {
+		return x.Redirect
+	}
+	return nil
+}
+
+func (x *AttachReply) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *AttachReply) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 type InspectRequest struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	SessionId          string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
@@ -1677,7 +2073,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +2085,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +2098,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *InspectRequest) GetSessionId() string {
@@ -1729,7 +2125,7 @@ type InspectReply struct {
 
 func (x *InspectReply) Reset() {
 	*x = InspectReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +2137,7 @@ func (x *InspectReply) String() string {
 func (*InspectReply) ProtoMessage() {}
 
 func (x *InspectReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +2150,7 @@ func (x *InspectReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectReply.ProtoReflect.Descriptor instead.
 func (*InspectReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *InspectReply) GetReply() *ExecuteReply {
@@ -1780,7 +2176,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +2188,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +2201,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CloseRequest) GetSessionId() string {
@@ -1824,7 +2220,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1836,7 +2232,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1849,7 +2245,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CloseReply) GetDroppedCommands() uint32 {
@@ -1871,7 +2267,7 @@ type SubscribeRequest struct {
 
 func (x *SubscribeRequest) Reset() {
 	*x = SubscribeRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +2279,7 @@ func (x *SubscribeRequest) String() string {
 func (*SubscribeRequest) ProtoMessage() {}
 
 func (x *SubscribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +2292,7 @@ func (x *SubscribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SubscribeRequest) GetSessionId() string {
@@ -1943,7 +2339,7 @@ type SubscriptionFrame struct {
 
 func (x *SubscriptionFrame) Reset() {
 	*x = SubscriptionFrame{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +2351,7 @@ func (x *SubscriptionFrame) String() string {
 func (*SubscriptionFrame) ProtoMessage() {}
 
 func (x *SubscriptionFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +2364,7 @@ func (x *SubscriptionFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscriptionFrame.ProtoReflect.Descriptor instead.
 func (*SubscriptionFrame) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SubscriptionFrame) GetBody() isSubscriptionFrame_Body {
@@ -2069,7 +2465,7 @@ type Opened struct {
 
 func (x *Opened) Reset() {
 	*x = Opened{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +2477,7 @@ func (x *Opened) String() string {
 func (*Opened) ProtoMessage() {}
 
 func (x *Opened) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +2490,7 @@ func (x *Opened) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opened.ProtoReflect.Descriptor instead.
 func (*Opened) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Opened) GetName() string {
@@ -2137,7 +2533,7 @@ type Column struct {
 
 func (x *Column) Reset() {
 	*x = Column{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +2545,7 @@ func (x *Column) String() string {
 func (*Column) ProtoMessage() {}
 
 func (x *Column) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,7 +2558,7 @@ func (x *Column) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Column.ProtoReflect.Descriptor instead.
 func (*Column) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Column) GetName() string {
@@ -2204,7 +2600,7 @@ type Rows struct {
 
 func (x *Rows) Reset() {
 	*x = Rows{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2216,7 +2612,7 @@ func (x *Rows) String() string {
 func (*Rows) ProtoMessage() {}
 
 func (x *Rows) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2229,7 +2625,7 @@ func (x *Rows) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rows.ProtoReflect.Descriptor instead.
 func (*Rows) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Rows) GetCount() uint32 {
@@ -2263,7 +2659,7 @@ type Skipped struct {
 
 func (x *Skipped) Reset() {
 	*x = Skipped{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2275,7 +2671,7 @@ func (x *Skipped) String() string {
 func (*Skipped) ProtoMessage() {}
 
 func (x *Skipped) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[28]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2288,7 +2684,7 @@ func (x *Skipped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skipped.ProtoReflect.Descriptor instead.
 func (*Skipped) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Skipped) GetCount() uint64 {
@@ -2314,7 +2710,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2326,7 +2722,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[29]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2339,7 +2735,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Lost) GetCount() uint64 {
@@ -2358,7 +2754,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2370,7 +2766,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2383,7 +2779,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Ended) GetReason() string {
@@ -2403,7 +2799,7 @@ type UnsubscribeRequest struct {
 
 func (x *UnsubscribeRequest) Reset() {
 	*x = UnsubscribeRequest{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2415,7 +2811,7 @@ func (x *UnsubscribeRequest) String() string {
 func (*UnsubscribeRequest) ProtoMessage() {}
 
 func (x *UnsubscribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2428,7 +2824,7 @@ func (x *UnsubscribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeRequest.ProtoReflect.Descriptor instead.
 func (*UnsubscribeRequest) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UnsubscribeRequest) GetSessionId() string {
@@ -2454,7 +2850,7 @@ type UnsubscribeReply struct {
 
 func (x *UnsubscribeReply) Reset() {
 	*x = UnsubscribeReply{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2466,7 +2862,7 @@ func (x *UnsubscribeReply) String() string {
 func (*UnsubscribeReply) ProtoMessage() {}
 
 func (x *UnsubscribeReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2479,7 +2875,7 @@ func (x *UnsubscribeReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnsubscribeReply.ProtoReflect.Descriptor instead.
 func (*UnsubscribeReply) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UnsubscribeReply) GetText() string {
@@ -2500,7 +2896,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2512,7 +2908,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[33]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2525,7 +2921,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Call) GetMethod() string {
@@ -2559,7 +2955,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2571,7 +2967,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[34]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2584,7 +2980,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *End) GetCode() string {
@@ -2628,14 +3024,16 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\rrequest_bytes\x18\x01 \x01(\x04R\frequestBytes\x12\x1f\n" +
 	"\vreply_bytes\x18\x02 \x01(\x04R\n" +
 	"replyBytes\x12,\n" +
-	"\x12requests_in_flight\x18\x03 \x01(\rR\x10requestsInFlight\"^\n" +
+	"\x12requests_in_flight\x18\x03 \x01(\rR\x10requestsInFlight\"\x7f\n" +
 	"\n" +
 	"Leadership\x12\x1d\n" +
 	"\n" +
 	"leads_here\x18\x01 \x01(\bR\tleadsHere\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x1d\n" +
 	"\n" +
-	"client_url\x18\x03 \x01(\tR\tclientUrl\"E\n" +
+	"client_url\x18\x03 \x01(\tR\tclientUrl\x12\x1f\n" +
+	"\vconsole_url\x18\x04 \x01(\tR\n" +
+	"consoleUrl\"E\n" +
 	"\aDomains\x12:\n" +
 	"\adomains\x18\x01 \x03(\v2 .plexus.session.v1.DomainSummaryR\adomains\"]\n" +
 	"\rDomainSummary\x12\x12\n" +
@@ -2654,15 +3052,22 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSHUTTING_DOWN\x10\x01\x12\x10\n" +
-	"\fUSER_REMOVED\x10\x02\"\x98\x01\n" +
+	"\fUSER_REMOVED\x10\x02\"\xa9\x02\n" +
 	"\x0eExecuteRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1e\n" +
 	"\n" +
 	"statements\x18\x02 \x01(\tR\n" +
 	"statements\x12/\n" +
-	"\x13execution_reference\x18\x03 \x01(\tR\x12executionReference\x12\x16\n" +
-	"\x06domain\x18\x06 \x01(\tR\x06domain\"\xe7\x03\n" +
+	"\x13execution_reference\x18\x03 \x01(\tR\x12executionReference\x120\n" +
+	"\x11expected_position\x18\x04 \x01(\rH\x00R\x10expectedPosition\x88\x01\x01\x12G\n" +
+	"\x10expected_preview\x18\x05 \x01(\v2\x1c.plexus.session.v1.PreviewIdR\x0fexpectedPreview\x12\x16\n" +
+	"\x06domain\x18\x06 \x01(\tR\x06domainB\x14\n" +
+	"\x12_expected_position\"_\n" +
+	"\tPreviewId\x12 \n" +
+	"\vtransaction\x18\x01 \x01(\tR\vtransaction\x12\x1a\n" +
+	"\bposition\x18\x02 \x01(\rR\bposition\x12\x14\n" +
+	"\x05basis\x18\x03 \x01(\fR\x05basis\"\xe6\x04\n" +
 	"\fExecuteReply\x12/\n" +
 	"\x13execution_reference\x18\x01 \x01(\tR\x12executionReference\x121\n" +
 	"\x06origin\x18\x02 \x01(\x0e2\x19.plexus.session.v1.OriginR\x06origin\x12@\n" +
@@ -2673,8 +3078,20 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"statements\x18\a \x03(\v2#.plexus.session.v1.StatementOutcomeR\n" +
 	"statements\x12F\n" +
-	"\vtransaction\x18\b \x01(\v2$.plexus.session.v1.TransactionStatusR\vtransaction\x12\x16\n" +
-	"\x06detail\x18\f \x01(\tR\x06detail\"\xa3\x01\n" +
+	"\vtransaction\x18\b \x01(\v2$.plexus.session.v1.TransactionStatusR\vtransaction\x127\n" +
+	"\bredirect\x18\n" +
+	" \x01(\v2\x1b.plexus.session.v1.RedirectR\bredirect\x12D\n" +
+	"\rstale_preview\x18\v \x01(\v2\x1f.plexus.session.v1.StalePreviewR\fstalePreview\x12\x16\n" +
+	"\x06detail\x18\f \x01(\tR\x06detail\"^\n" +
+	"\bRedirect\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x1d\n" +
+	"\n" +
+	"client_url\x18\x02 \x01(\tR\tclientUrl\x12\x1f\n" +
+	"\vconsole_url\x18\x03 \x01(\tR\n" +
+	"consoleUrl\"\x80\x01\n" +
+	"\fStalePreview\x128\n" +
+	"\bexpected\x18\x01 \x01(\v2\x1c.plexus.session.v1.PreviewIdR\bexpected\x126\n" +
+	"\acurrent\x18\x02 \x01(\v2\x1c.plexus.session.v1.PreviewIdR\acurrent\"\xa3\x01\n" +
 	"\bDocument\x123\n" +
 	"\x06scalar\x18\x01 \x01(\v2\x19.plexus.session.v1.ScalarH\x00R\x06scalar\x12-\n" +
 	"\x04list\x18\x02 \x01(\v2\x17.plexus.session.v1.ListH\x00R\x04list\x12*\n" +
@@ -2711,15 +3128,34 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\x0falready_existed\x18\x02 \x01(\bR\x0ealreadyExisted\x12\x16\n" +
 	"\x06queued\x18\x03 \x01(\bR\x06queued\x12\x1a\n" +
 	"\bposition\x18\x04 \x01(\rR\bposition\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"\xb4\x01\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\xce\x02\n" +
 	"\x11TransactionStatus\x12@\n" +
 	"\x05state\x18\x01 \x01(\x0e2*.plexus.session.v1.TransactionStatus.StateR\x05state\x12\x16\n" +
 	"\x06domain\x18\x02 \x01(\tR\x06domain\x12\x18\n" +
 	"\apending\x18\x03 \x01(\rR\apending\x12\x0e\n" +
-	"\x02id\x18\x04 \x01(\tR\x02id\"\x1b\n" +
+	"\x02id\x18\x04 \x01(\tR\x02id\x126\n" +
+	"\apreview\x18\x05 \x01(\v2\x1c.plexus.session.v1.PreviewIdR\apreview\x12\x1a\n" +
+	"\bcomplete\x18\x06 \x01(\bR\bcomplete\"a\n" +
 	"\x05State\x12\b\n" +
 	"\x04NONE\x10\x00\x12\b\n" +
-	"\x04OPEN\x10\x01\"`\n" +
+	"\x04OPEN\x10\x01\x12\x0e\n" +
+	"\n" +
+	"COMMITTING\x10\x02\x12\r\n" +
+	"\tCOMMITTED\x10\x03\x12\f\n" +
+	"\bREVERTED\x10\x04\x12\n" +
+	"\n" +
+	"\x06FAILED\x10\x05\x12\v\n" +
+	"\aEXPIRED\x10\x06\"P\n" +
+	"\rAttachRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12 \n" +
+	"\vtransaction\x18\x02 \x01(\tR\vtransaction\"\xa5\x02\n" +
+	"\vAttachReply\x12@\n" +
+	"\vdisposition\x18\x01 \x01(\x0e2\x1e.plexus.session.v1.DispositionR\vdisposition\x12F\n" +
+	"\vtransaction\x18\x02 \x01(\v2$.plexus.session.v1.TransactionStatusR\vtransaction\x127\n" +
+	"\bredirect\x18\x03 \x01(\v2\x1b.plexus.session.v1.RedirectR\bredirect\x12?\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1d.plexus.session.v1.DiagnosticR\vdiagnostics\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"`\n" +
 	"\x0eInspectRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12/\n" +
@@ -2785,22 +3221,28 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06Origin\x12\x16\n" +
 	"\x12ORIGIN_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bEXECUTED\x10\x01\x12\r\n" +
-	"\tRECOVERED\x10\x02*\x81\x01\n" +
+	"\tRECOVERED\x10\x02*\xc0\x01\n" +
 	"\vDisposition\x12\x1b\n" +
 	"\x17DISPOSITION_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tCOMPLETED\x10\x01\x12\n" +
 	"\n" +
-	"\x06FAILED\x10\x02\x12\v\n" +
+	"\x06FAILED\x10\x02\x12\f\n" +
+	"\bREDIRECT\x10\x03\x12\f\n" +
+	"\bDETACHED\x10\x04\x12\x0e\n" +
+	"\n" +
+	"TAKEN_OVER\x10\x05\x12\v\n" +
 	"\aUNKNOWN\x10\x06\x12\x16\n" +
 	"\x12REFERENCE_CONFLICT\x10\a\x12\x15\n" +
-	"\x11REFERENCE_EXPIRED\x10\b*<\n" +
+	"\x11REFERENCE_EXPIRED\x10\b\x12\x11\n" +
+	"\rPREVIEW_STALE\x10\t*<\n" +
 	"\tRowFormat\x12\x1a\n" +
 	"\x16ROW_FORMAT_UNSPECIFIED\x10\x00\x12\t\n" +
 	"\x05ARROW\x10\x01\x12\b\n" +
-	"\x04JSON\x10\x022\xe9\x03\n" +
+	"\x04JSON\x10\x022\xb5\x04\n" +
 	"\aSession\x12B\n" +
 	"\x04Open\x12\x1e.plexus.session.v1.OpenRequest\x1a\x18.plexus.session.v1.Event0\x01\x12M\n" +
-	"\aExecute\x12!.plexus.session.v1.ExecuteRequest\x1a\x1f.plexus.session.v1.ExecuteReply\x12M\n" +
+	"\aExecute\x12!.plexus.session.v1.ExecuteRequest\x1a\x1f.plexus.session.v1.ExecuteReply\x12J\n" +
+	"\x06Attach\x12 .plexus.session.v1.AttachRequest\x1a\x1e.plexus.session.v1.AttachReply\x12M\n" +
 	"\aInspect\x12!.plexus.session.v1.InspectRequest\x1a\x1f.plexus.session.v1.InspectReply\x12G\n" +
 	"\x05Close\x12\x1f.plexus.session.v1.CloseRequest\x1a\x1d.plexus.session.v1.CloseReply\x12X\n" +
 	"\tSubscribe\x12#.plexus.session.v1.SubscribeRequest\x1a$.plexus.session.v1.SubscriptionFrame0\x01\x12Y\n" +
@@ -2819,7 +3261,7 @@ func file_engine_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_engine_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_engine_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_engine_session_sessionpb_session_proto_goTypes = []any{
 	(Origin)(0),                  // 0: plexus.session.v1.Origin
 	(Disposition)(0),             // 1: plexus.session.v1.Disposition
@@ -2836,31 +3278,36 @@ var file_engine_session_sessionpb_session_proto_goTypes = []any{
 	(*Notice)(nil),               // 12: plexus.session.v1.Notice
 	(*Ending)(nil),               // 13: plexus.session.v1.Ending
 	(*ExecuteRequest)(nil),       // 14: plexus.session.v1.ExecuteRequest
-	(*ExecuteReply)(nil),         // 15: plexus.session.v1.ExecuteReply
-	(*Document)(nil),             // 16: plexus.session.v1.Document
-	(*Scalar)(nil),               // 17: plexus.session.v1.Scalar
-	(*List)(nil),                 // 18: plexus.session.v1.List
-	(*Map)(nil),                  // 19: plexus.session.v1.Map
-	(*Member)(nil),               // 20: plexus.session.v1.Member
-	(*Diagnostic)(nil),           // 21: plexus.session.v1.Diagnostic
-	(*StatementOutcome)(nil),     // 22: plexus.session.v1.StatementOutcome
-	(*TransactionStatus)(nil),    // 23: plexus.session.v1.TransactionStatus
-	(*InspectRequest)(nil),       // 24: plexus.session.v1.InspectRequest
-	(*InspectReply)(nil),         // 25: plexus.session.v1.InspectReply
-	(*CloseRequest)(nil),         // 26: plexus.session.v1.CloseRequest
-	(*CloseReply)(nil),           // 27: plexus.session.v1.CloseReply
-	(*SubscribeRequest)(nil),     // 28: plexus.session.v1.SubscribeRequest
-	(*SubscriptionFrame)(nil),    // 29: plexus.session.v1.SubscriptionFrame
-	(*Opened)(nil),               // 30: plexus.session.v1.Opened
-	(*Column)(nil),               // 31: plexus.session.v1.Column
-	(*Rows)(nil),                 // 32: plexus.session.v1.Rows
-	(*Skipped)(nil),              // 33: plexus.session.v1.Skipped
-	(*Lost)(nil),                 // 34: plexus.session.v1.Lost
-	(*Ended)(nil),                // 35: plexus.session.v1.Ended
-	(*UnsubscribeRequest)(nil),   // 36: plexus.session.v1.UnsubscribeRequest
-	(*UnsubscribeReply)(nil),     // 37: plexus.session.v1.UnsubscribeReply
-	(*Call)(nil),                 // 38: plexus.session.v1.Call
-	(*End)(nil),                  // 39: plexus.session.v1.End
+	(*PreviewId)(nil),            // 15: plexus.session.v1.PreviewId
+	(*ExecuteReply)(nil),         // 16: plexus.session.v1.ExecuteReply
+	(*Redirect)(nil),             // 17: plexus.session.v1.Redirect
+	(*StalePreview)(nil),         // 18: plexus.session.v1.StalePreview
+	(*Document)(nil),             // 19: plexus.session.v1.Document
+	(*Scalar)(nil),               // 20: plexus.session.v1.Scalar
+	(*List)(nil),                 // 21: plexus.session.v1.List
+	(*Map)(nil),                  // 22: plexus.session.v1.Map
+	(*Member)(nil),               // 23: plexus.session.v1.Member
+	(*Diagnostic)(nil),           // 24: plexus.session.v1.Diagnostic
+	(*StatementOutcome)(nil),     // 25: plexus.session.v1.StatementOutcome
+	(*TransactionStatus)(nil),    // 26: plexus.session.v1.TransactionStatus
+	(*AttachRequest)(nil),        // 27: plexus.session.v1.AttachRequest
+	(*AttachReply)(nil),          // 28: plexus.session.v1.AttachReply
+	(*InspectRequest)(nil),       // 29: plexus.session.v1.InspectRequest
+	(*InspectReply)(nil),         // 30: plexus.session.v1.InspectReply
+	(*CloseRequest)(nil),         // 31: plexus.session.v1.CloseRequest
+	(*CloseReply)(nil),           // 32: plexus.session.v1.CloseReply
+	(*SubscribeRequest)(nil),     // 33: plexus.session.v1.SubscribeRequest
+	(*SubscriptionFrame)(nil),    // 34: plexus.session.v1.SubscriptionFrame
+	(*Opened)(nil),               // 35: plexus.session.v1.Opened
+	(*Column)(nil),               // 36: plexus.session.v1.Column
+	(*Rows)(nil),                 // 37: plexus.session.v1.Rows
+	(*Skipped)(nil),              // 38: plexus.session.v1.Skipped
+	(*Lost)(nil),                 // 39: plexus.session.v1.Lost
+	(*Ended)(nil),                // 40: plexus.session.v1.Ended
+	(*UnsubscribeRequest)(nil),   // 41: plexus.session.v1.UnsubscribeRequest
+	(*UnsubscribeReply)(nil),     // 42: plexus.session.v1.UnsubscribeReply
+	(*Call)(nil),                 // 43: plexus.session.v1.Call
+	(*End)(nil),                  // 44: plexus.session.v1.End
 }
 var file_engine_session_sessionpb_session_proto_depIdxs = []int32{
 	7,  // 0: plexus.session.v1.Event.welcome:type_name -> plexus.session.v1.Welcome
@@ -2871,45 +3318,57 @@ var file_engine_session_sessionpb_session_proto_depIdxs = []int32{
 	8,  // 5: plexus.session.v1.Welcome.limits:type_name -> plexus.session.v1.Limits
 	11, // 6: plexus.session.v1.Domains.domains:type_name -> plexus.session.v1.DomainSummary
 	3,  // 7: plexus.session.v1.Ending.reason:type_name -> plexus.session.v1.Ending.Reason
-	0,  // 8: plexus.session.v1.ExecuteReply.origin:type_name -> plexus.session.v1.Origin
-	1,  // 9: plexus.session.v1.ExecuteReply.disposition:type_name -> plexus.session.v1.Disposition
-	16, // 10: plexus.session.v1.ExecuteReply.document:type_name -> plexus.session.v1.Document
-	21, // 11: plexus.session.v1.ExecuteReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
-	22, // 12: plexus.session.v1.ExecuteReply.statements:type_name -> plexus.session.v1.StatementOutcome
-	23, // 13: plexus.session.v1.ExecuteReply.transaction:type_name -> plexus.session.v1.TransactionStatus
-	17, // 14: plexus.session.v1.Document.scalar:type_name -> plexus.session.v1.Scalar
-	18, // 15: plexus.session.v1.Document.list:type_name -> plexus.session.v1.List
-	19, // 16: plexus.session.v1.Document.map:type_name -> plexus.session.v1.Map
-	16, // 17: plexus.session.v1.List.items:type_name -> plexus.session.v1.Document
-	20, // 18: plexus.session.v1.Map.members:type_name -> plexus.session.v1.Member
-	16, // 19: plexus.session.v1.Member.value:type_name -> plexus.session.v1.Document
-	4,  // 20: plexus.session.v1.TransactionStatus.state:type_name -> plexus.session.v1.TransactionStatus.State
-	15, // 21: plexus.session.v1.InspectReply.reply:type_name -> plexus.session.v1.ExecuteReply
-	23, // 22: plexus.session.v1.InspectReply.transaction:type_name -> plexus.session.v1.TransactionStatus
-	2,  // 23: plexus.session.v1.SubscribeRequest.format:type_name -> plexus.session.v1.RowFormat
-	30, // 24: plexus.session.v1.SubscriptionFrame.opened:type_name -> plexus.session.v1.Opened
-	32, // 25: plexus.session.v1.SubscriptionFrame.rows:type_name -> plexus.session.v1.Rows
-	33, // 26: plexus.session.v1.SubscriptionFrame.skipped:type_name -> plexus.session.v1.Skipped
-	34, // 27: plexus.session.v1.SubscriptionFrame.lost:type_name -> plexus.session.v1.Lost
-	35, // 28: plexus.session.v1.SubscriptionFrame.ended:type_name -> plexus.session.v1.Ended
-	31, // 29: plexus.session.v1.Opened.columns:type_name -> plexus.session.v1.Column
-	5,  // 30: plexus.session.v1.Session.Open:input_type -> plexus.session.v1.OpenRequest
-	14, // 31: plexus.session.v1.Session.Execute:input_type -> plexus.session.v1.ExecuteRequest
-	24, // 32: plexus.session.v1.Session.Inspect:input_type -> plexus.session.v1.InspectRequest
-	26, // 33: plexus.session.v1.Session.Close:input_type -> plexus.session.v1.CloseRequest
-	28, // 34: plexus.session.v1.Session.Subscribe:input_type -> plexus.session.v1.SubscribeRequest
-	36, // 35: plexus.session.v1.Session.Unsubscribe:input_type -> plexus.session.v1.UnsubscribeRequest
-	6,  // 36: plexus.session.v1.Session.Open:output_type -> plexus.session.v1.Event
-	15, // 37: plexus.session.v1.Session.Execute:output_type -> plexus.session.v1.ExecuteReply
-	25, // 38: plexus.session.v1.Session.Inspect:output_type -> plexus.session.v1.InspectReply
-	27, // 39: plexus.session.v1.Session.Close:output_type -> plexus.session.v1.CloseReply
-	29, // 40: plexus.session.v1.Session.Subscribe:output_type -> plexus.session.v1.SubscriptionFrame
-	37, // 41: plexus.session.v1.Session.Unsubscribe:output_type -> plexus.session.v1.UnsubscribeReply
-	36, // [36:42] is the sub-list for method output_type
-	30, // [30:36] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	15, // 8: plexus.session.v1.ExecuteRequest.expected_preview:type_name -> plexus.session.v1.PreviewId
+	0,  // 9: plexus.session.v1.ExecuteReply.origin:type_name -> plexus.session.v1.Origin
+	1,  // 10: plexus.session.v1.ExecuteReply.disposition:type_name -> plexus.session.v1.Disposition
+	19, // 11: plexus.session.v1.ExecuteReply.document:type_name -> plexus.session.v1.Document
+	24, // 12: plexus.session.v1.ExecuteReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
+	25, // 13: plexus.session.v1.ExecuteReply.statements:type_name -> plexus.session.v1.StatementOutcome
+	26, // 14: plexus.session.v1.ExecuteReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	17, // 15: plexus.session.v1.ExecuteReply.redirect:type_name -> plexus.session.v1.Redirect
+	18, // 16: plexus.session.v1.ExecuteReply.stale_preview:type_name -> plexus.session.v1.StalePreview
+	15, // 17: plexus.session.v1.StalePreview.expected:type_name -> plexus.session.v1.PreviewId
+	15, // 18: plexus.session.v1.StalePreview.current:type_name -> plexus.session.v1.PreviewId
+	20, // 19: plexus.session.v1.Document.scalar:type_name -> plexus.session.v1.Scalar
+	21, // 20: plexus.session.v1.Document.list:type_name -> plexus.session.v1.List
+	22, // 21: plexus.session.v1.Document.map:type_name -> plexus.session.v1.Map
+	19, // 22: plexus.session.v1.List.items:type_name -> plexus.session.v1.Document
+	23, // 23: plexus.session.v1.Map.members:type_name -> plexus.session.v1.Member
+	19, // 24: plexus.session.v1.Member.value:type_name -> plexus.session.v1.Document
+	4,  // 25: plexus.session.v1.TransactionStatus.state:type_name -> plexus.session.v1.TransactionStatus.State
+	15, // 26: plexus.session.v1.TransactionStatus.preview:type_name -> plexus.session.v1.PreviewId
+	1,  // 27: plexus.session.v1.AttachReply.disposition:type_name -> plexus.session.v1.Disposition
+	26, // 28: plexus.session.v1.AttachReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	17, // 29: plexus.session.v1.AttachReply.redirect:type_name -> plexus.session.v1.Redirect
+	24, // 30: plexus.session.v1.AttachReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
+	16, // 31: plexus.session.v1.InspectReply.reply:type_name -> plexus.session.v1.ExecuteReply
+	26, // 32: plexus.session.v1.InspectReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	2,  // 33: plexus.session.v1.SubscribeRequest.format:type_name -> plexus.session.v1.RowFormat
+	35, // 34: plexus.session.v1.SubscriptionFrame.opened:type_name -> plexus.session.v1.Opened
+	37, // 35: plexus.session.v1.SubscriptionFrame.rows:type_name -> plexus.session.v1.Rows
+	38, // 36: plexus.session.v1.SubscriptionFrame.skipped:type_name -> plexus.session.v1.Skipped
+	39, // 37: plexus.session.v1.SubscriptionFrame.lost:type_name -> plexus.session.v1.Lost
+	40, // 38: plexus.session.v1.SubscriptionFrame.ended:type_name -> plexus.session.v1.Ended
+	36, // 39: plexus.session.v1.Opened.columns:type_name -> plexus.session.v1.Column
+	5,  // 40: plexus.session.v1.Session.Open:input_type -> plexus.session.v1.OpenRequest
+	14, // 41: plexus.session.v1.Session.Execute:input_type -> plexus.session.v1.ExecuteRequest
+	27, // 42: plexus.session.v1.Session.Attach:input_type -> plexus.session.v1.AttachRequest
+	29, // 43: plexus.session.v1.Session.Inspect:input_type -> plexus.session.v1.InspectRequest
+	31, // 44: plexus.session.v1.Session.Close:input_type -> plexus.session.v1.CloseRequest
+	33, // 45: plexus.session.v1.Session.Subscribe:input_type -> plexus.session.v1.SubscribeRequest
+	41, // 46: plexus.session.v1.Session.Unsubscribe:input_type -> plexus.session.v1.UnsubscribeRequest
+	6,  // 47: plexus.session.v1.Session.Open:output_type -> plexus.session.v1.Event
+	16, // 48: plexus.session.v1.Session.Execute:output_type -> plexus.session.v1.ExecuteReply
+	28, // 49: plexus.session.v1.Session.Attach:output_type -> plexus.session.v1.AttachReply
+	30, // 50: plexus.session.v1.Session.Inspect:output_type -> plexus.session.v1.InspectReply
+	32, // 51: plexus.session.v1.Session.Close:output_type -> plexus.session.v1.CloseReply
+	34, // 52: plexus.session.v1.Session.Subscribe:output_type -> plexus.session.v1.SubscriptionFrame
+	42, // 53: plexus.session.v1.Session.Unsubscribe:output_type -> plexus.session.v1.UnsubscribeReply
+	47, // [47:54] is the sub-list for method output_type
+	40, // [40:47] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_engine_session_sessionpb_session_proto_init() }
@@ -2924,12 +3383,13 @@ func file_engine_session_sessionpb_session_proto_init() {
 		(*Event_Notice)(nil),
 		(*Event_Ending)(nil),
 	}
-	file_engine_session_sessionpb_session_proto_msgTypes[11].OneofWrappers = []any{
+	file_engine_session_sessionpb_session_proto_msgTypes[9].OneofWrappers = []any{}
+	file_engine_session_sessionpb_session_proto_msgTypes[14].OneofWrappers = []any{
 		(*Document_Scalar)(nil),
 		(*Document_List)(nil),
 		(*Document_Map)(nil),
 	}
-	file_engine_session_sessionpb_session_proto_msgTypes[12].OneofWrappers = []any{
+	file_engine_session_sessionpb_session_proto_msgTypes[15].OneofWrappers = []any{
 		(*Scalar_Text)(nil),
 		(*Scalar_Integer)(nil),
 		(*Scalar_Unsigned)(nil),
@@ -2937,7 +3397,7 @@ func file_engine_session_sessionpb_session_proto_init() {
 		(*Scalar_Boolean)(nil),
 		(*Scalar_None)(nil),
 	}
-	file_engine_session_sessionpb_session_proto_msgTypes[24].OneofWrappers = []any{
+	file_engine_session_sessionpb_session_proto_msgTypes[29].OneofWrappers = []any{
 		(*SubscriptionFrame_Opened)(nil),
 		(*SubscriptionFrame_Rows)(nil),
 		(*SubscriptionFrame_Skipped)(nil),
@@ -2950,7 +3410,7 @@ func file_engine_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_session_sessionpb_session_proto_rawDesc), len(file_engine_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   35,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

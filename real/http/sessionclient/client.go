@@ -7,9 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -64,61 +62,46 @@ func sessionCode(code connect.Code) string {
 	return client.Internal
 }
 
-// ErrServer says that the address of a server cannot be used.
-var ErrServer = errors.New("server address")
-
-// transport reaches nodes by Connect. Calls go to the server that took the
-// session; Open tries the others when that one cannot be reached.
+// transport is the procedures of one server.
 type transport struct {
-	servers []*calls
-	current atomic.Int64
-}
-
-// calls are the procedures of one server.
-type calls struct {
 	url         string
 	open        *connect.Client[sessionpb.OpenRequest, sessionpb.Event]
 	subscribe   *connect.Client[sessionpb.SubscribeRequest, sessionpb.SubscriptionFrame]
 	execute     *connect.Client[sessionpb.ExecuteRequest, sessionpb.ExecuteReply]
 	inspect     *connect.Client[sessionpb.InspectRequest, sessionpb.InspectReply]
+	attach      *connect.Client[sessionpb.AttachRequest, sessionpb.AttachReply]
 	close       *connect.Client[sessionpb.CloseRequest, sessionpb.CloseReply]
 	unsubscribe *connect.Client[sessionpb.UnsubscribeRequest, sessionpb.UnsubscribeReply]
 }
 
-// New returns the transport to servers, named by URLs of the form
-// http://host:port.
-func New(w primitives.World, servers []string, user, password string) (client.Transport, error) {
-	dialer := &http.Transport{
+// New returns the dialer of nodes' client listeners.
+func New(w primitives.World, user, password string) client.Dialer {
+	web := &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, address string) (net.Conn, error) { return dialServer(ctx, w, address) },
 		MaxIdleConnsPerHost: 4,
 		DisableCompression:  true,
-	}
+	}}
 	options := []connect.ClientOption{
 		connect.WithReadMaxBytes(ReplyBytesMax),
 		connect.WithInterceptors(authorization(client.BasicAuthorization(user, password))),
 	}
-	c := &transport{}
-	for _, server := range servers {
-		at, err := url.Parse(server)
-		if err != nil || at.Scheme != "http" || at.Host == "" || at.Path != "" && at.Path != "/" {
-			return nil, fmt.Errorf("%w %q: expected http://host:port", ErrServer, server)
+	return func(server string) (client.Transport, error) {
+		host, port, err := client.SplitServer(server)
+		if err != nil {
+			return nil, err
 		}
-		base := "http://" + at.Host + Path
-		web := &http.Client{Transport: dialer}
-		c.servers = append(c.servers, &calls{
+		base := "http://" + net.JoinHostPort(host, strconv.Itoa(int(port))) + Path
+		return &transport{
 			url:         server,
 			open:        connect.NewClient[sessionpb.OpenRequest, sessionpb.Event](web, base+"Open", options...),
 			subscribe:   connect.NewClient[sessionpb.SubscribeRequest, sessionpb.SubscriptionFrame](web, base+"Subscribe", options...),
 			execute:     connect.NewClient[sessionpb.ExecuteRequest, sessionpb.ExecuteReply](web, base+"Execute", options...),
 			inspect:     connect.NewClient[sessionpb.InspectRequest, sessionpb.InspectReply](web, base+"Inspect", options...),
+			attach:      connect.NewClient[sessionpb.AttachRequest, sessionpb.AttachReply](web, base+"Attach", options...),
 			close:       connect.NewClient[sessionpb.CloseRequest, sessionpb.CloseReply](web, base+"Close", options...),
 			unsubscribe: connect.NewClient[sessionpb.UnsubscribeRequest, sessionpb.UnsubscribeReply](web, base+"Unsubscribe", options...),
-		})
+		}, nil
 	}
-	if len(c.servers) == 0 {
-		return nil, fmt.Errorf("%w: none is given", ErrServer)
-	}
-	return c, nil
 }
 
 // dialServer connects through the World. What fails here was not sent.
@@ -160,8 +143,6 @@ func (a authorization) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 	return next
 }
 
-func (c *transport) server() *calls { return c.servers[c.current.Load()] }
-
 // callError tells an answer of the node from a node that may not have been
 // reached.
 func callError(ctx context.Context, server string, err error) error {
@@ -197,25 +178,19 @@ func notConnected(err error) error {
 // Open implements client.Transport. A stream shows that its server cannot be
 // reached when its first message is asked for, so Open asks.
 func (c *transport) Open(ctx context.Context, r *sessionpb.OpenRequest) (client.Stream[*sessionpb.Event], error) {
-	for tried := 1; ; tried++ {
-		at := c.current.Load()
-		events, err := stream(ctx, c.servers[at].url, c.servers[at].open, r)
-		if err == nil {
-			events.first, err = events.Recv()
-		}
-		if err == nil {
-			return events, nil
-		}
-		if !errors.Is(err, client.ErrNotConnected) || tried == len(c.servers) {
-			return nil, err
-		}
-		c.current.Store((at + 1) % int64(len(c.servers)))
+	events, err := stream(ctx, c.url, c.open, r)
+	if err == nil {
+		events.first, err = events.Recv()
 	}
+	if err != nil {
+		return nil, err
+	}
+	return events, nil
 }
 
 // Subscribe implements client.Transport.
 func (c *transport) Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest) (client.Stream[*sessionpb.SubscriptionFrame], error) {
-	frames, err := stream(ctx, c.server().url, c.server().subscribe, r)
+	frames, err := stream(ctx, c.url, c.subscribe, r)
 	if err != nil {
 		return nil, err
 	}
@@ -224,22 +199,27 @@ func (c *transport) Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest
 
 // Execute implements client.Transport.
 func (c *transport) Execute(ctx context.Context, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error) {
-	return call(ctx, c.server().url, c.server().execute, r)
+	return call(ctx, c.url, c.execute, r)
+}
+
+// Attach implements client.Transport.
+func (c *transport) Attach(ctx context.Context, r *sessionpb.AttachRequest) (*sessionpb.AttachReply, error) {
+	return call(ctx, c.url, c.attach, r)
 }
 
 // Inspect implements client.Transport.
 func (c *transport) Inspect(ctx context.Context, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error) {
-	return call(ctx, c.server().url, c.server().inspect, r)
+	return call(ctx, c.url, c.inspect, r)
 }
 
 // Close implements client.Transport.
 func (c *transport) Close(ctx context.Context, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error) {
-	return call(ctx, c.server().url, c.server().close, r)
+	return call(ctx, c.url, c.close, r)
 }
 
 // Unsubscribe implements client.Transport.
 func (c *transport) Unsubscribe(ctx context.Context, r *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error) {
-	return call(ctx, c.server().url, c.server().unsubscribe, r)
+	return call(ctx, c.url, c.unsubscribe, r)
 }
 
 func call[Req, Res any](ctx context.Context, server string, c *connect.Client[Req, Res], r *Req) (*Res, error) {
