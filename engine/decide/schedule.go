@@ -55,6 +55,7 @@ type Assigned struct {
 
 	running  bool
 	boundary Boundary
+	expected uint64 // the schedule it replaces
 }
 
 // Schedule assigns the operators of a domain. The state holds the definitions
@@ -77,6 +78,18 @@ func (a *Assigned) Level() Level {
 		}
 	}
 	return Dynamic
+}
+
+// SetOutcomes records how the state of lost owners came back, by the transition
+// that took it from them, and makes the step anew.
+func (a *Assigned) SetOutcomes(outcomes map[primitives.UUID][]catalog.Outcome) {
+	for i := range a.Schedule.Assignments {
+		t := &a.Schedule.Assignments[i].Transition
+		if list, ok := outcomes[t.ID]; ok {
+			t.Outcomes = list
+		}
+	}
+	a.Step = a.Schedule.Step(a.expected)
 }
 
 // Boundary is what a hold of the planned moves covers; empty when none is needed.
@@ -175,6 +188,7 @@ func (p *scheduling) plan() (*Assigned, *ast.Diagnostic) {
 	if p.domain.Running {
 		a.boundary = p.graph.boundary(planned)
 	}
+	a.expected = expected
 	if !p.stands(a.Schedule) {
 		a.Step = a.Schedule.Step(expected)
 	}
@@ -232,6 +246,9 @@ func normal(s *catalog.Schedule) *catalog.Schedule {
 	for _, a := range s.Assignments {
 		if len(a.Replicas) == 0 {
 			a.Replicas = nil
+		}
+		if len(a.Transition.Outcomes) == 0 {
+			a.Transition.Outcomes = nil
 		}
 		n.Assignments = append(n.Assignments, a)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"plexus/engine/catalog"
 	"plexus/nspl/vocab"
+	"plexus/primitives"
 )
 
 // TestScheduleFollowsThePipeline: neighbours share a node, listeners are
@@ -59,7 +60,7 @@ func TestNewRuleBringsTogether(t *testing.T) {
 		t.Errorf("dropping the rule: %+v", a)
 	}
 	now, _ := s.state.Schedule("d")
-	if after, _ := now.Assignment(m.Key); after.Transition != m.Transition {
+	if after, _ := now.Assignment(m.Key); after.Transition.ID != m.Transition.ID {
 		t.Errorf("transition %+v", after.Transition)
 	}
 }
@@ -96,6 +97,29 @@ func TestFailoverIsForced(t *testing.T) {
 		seen[id] = true
 		s.node(in.Primary).Live = true
 		s.schedule()
+	}
+}
+
+// TestOutcomes go into the schedule that names their transitions.
+func TestOutcomes(t *testing.T) {
+	s := newCluster(t, "n1 n2", "i>a")
+	s.on("n1")
+	s.node("n1").Live = false
+	a, refused := Schedule(s.state, "d", s.cluster)
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	id := a.Schedule.Assignments[1].Transition.ID
+	a.SetOutcomes(map[primitives.UUID][]catalog.Outcome{id: {{Component: 3}}, {9}: {{Component: 1}}})
+	s.apply(a.Step)
+	committed, _ := s.state.Schedule("d")
+	for i, want := range []int{0, 1} {
+		if got := committed.Assignments[i].Transition.Outcomes; len(got) != want {
+			t.Errorf("%s has outcomes %v", committed.Assignments[i].Key, got)
+		}
+	}
+	if again, _ := Schedule(s.state, "d", s.cluster); again.Step != nil {
+		t.Error("outcomes make a schedule look like another")
 	}
 }
 
