@@ -10,6 +10,7 @@ import (
 	"plexus/connectors/contract"
 	"plexus/engine/batch"
 	"plexus/engine/control"
+	"plexus/engine/exchange"
 	"plexus/engine/host"
 	"plexus/engine/interconnect"
 	"plexus/engine/observe"
@@ -52,6 +53,8 @@ type Node struct {
 	group    *control.Group
 	mesh     *interconnect.Mesh
 	members  *members
+	interest *interest
+	exchange *exchange.Exchange
 	epoch    interconnect.Epoch
 	executor *primitives.Executor
 	service  *session.Service
@@ -106,6 +109,10 @@ func (n *Node) Start(ctx context.Context) error {
 	consensus.start(group, n.tasks)
 	n.epoch = interconnect.NewEpoch(n.world)
 	mesh.Identify(n.process(), group.Identity().Cluster)
+	n.interest = newInterest(n)
+	n.exchange = exchange.New(exchange.Settings{
+		World: n.world, Port: exchange.OverMesh(mesh), Executor: n.executor, Metrics: n.metrics.registry, Tap: n.options.Tap,
+	})
 	n.reports = newReports(n.world)
 	endpoints := n.newRuntime()
 	n.service = session.NewService(context.Background(), n.world, session.Deps{
@@ -121,6 +128,7 @@ func (n *Node) Start(ctx context.Context) error {
 		return errors.Join(err, n.abort(ctx))
 	}
 	n.tasks.Go("members", n.members.run)
+	n.tasks.Go("interest", n.interest.run)
 	n.runtime.tasks.Go("runtime", n.runtime.run)
 	identity := group.Identity()
 	n.world.Log().Info("node started", "node", identity.NodeID, "cluster", identity.ClusterID,
@@ -137,6 +145,8 @@ func (n *Node) newRuntime() *host.Endpoints {
 	}
 	n.runtime.changed = primitives.NewCond(n.world, n.runtime.lock)
 	n.runtime.view.Store(&view{})
+	n.exchange.Serve(deliveries{n.runtime})
+	n.exchange.Start(context.Background())
 	var bound *host.Endpoints
 	if n.listeners.Endpoints != nil {
 		bound = endpoints

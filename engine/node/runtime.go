@@ -113,9 +113,11 @@ func (r *runtime) start(name string) {
 	d := &domain{name: name, wake: primitives.NewNotice(n.world)}
 	d.flow = flow.NewDomain(context.Background(), n.world, name, flow.Deps{
 		External: r.external, Metrics: n.metrics.registry, Tap: n.options.Tap, Memory: r.memory,
-		Node: n.group.Identity().NodeID, Report: n.reports.report, DrainTimeout: n.settings.QuiesceTimeout,
+		Node: n.group.Identity().NodeID, Exchange: n.exchange, Interest: n.interest,
+		Report: n.reports.report, DrainTimeout: n.settings.QuiesceTimeout,
 	})
 	r.domains[name] = d
+	n.interest.apply(name, d.flow)
 	r.tasks.Go("domain", func(ctx context.Context) error { return r.serve(ctx, d) })
 }
 

@@ -62,7 +62,7 @@ func (n *Node) teardown(ctx context.Context) error {
 	if waitErr := n.tasks.Wait(ctx); waitErr != nil && ctx.Err() != nil {
 		err = waitErr
 	}
-	return errors.Join(err, n.group.Stop(ctx), n.mesh.Stop(ctx), n.executor.Close(ctx))
+	return errors.Join(err, n.exchange.Close(ctx), n.group.Stop(ctx), n.mesh.Stop(ctx), n.executor.Close(ctx))
 }
 
 var errStopped = errors.New("node stopped")
