@@ -61,6 +61,11 @@ func (x *Exchange) Deliver(ctx context.Context, ch Channel, b *Body, note []byte
 		role: ch.Role, domain: ch.Domain, relay: ch.Relay, branch: ch.Branch,
 		length: b.Size(), digest: b.digest, schema: b.layout.Fingerprint, rows: b.rows, note: note,
 	}}
+	known := true
+	x.step(func(primitives.Instant) { known = x.send.peer(ch.Node).member })
+	if !known {
+		x.look() // it may have joined just now
+	}
 	x.step(func(now primitives.Instant) { x.send.offer(now, d) })
 	for {
 		var do action

@@ -31,6 +31,7 @@ type Exchange struct {
 	recv     *receiver
 	memory   claims
 	askers   map[string]*asker
+	peers    []Peer // as last looked at
 	sweeping bool // the sweeper has something to count
 	ticking  bool
 
@@ -66,7 +67,7 @@ func (x *Exchange) Start(ctx context.Context) {
 	x.tasks = primitives.NewGroup(ctx, x.world)
 	x.port.Serve(x)
 	observe.Emit(x.send.tap, observe.Event{Kind: observe.ExchangeStarted, Run: number(x.port.Self().Epoch)})
-	x.look(nil)
+	x.look()
 	x.tasks.Go("relay peers", x.follow)
 	x.tasks.Go("relay sweep", x.sweep)
 	x.tasks.Go("relay progress", x.report)
@@ -129,24 +130,23 @@ func (x *Exchange) step(f func(now primitives.Instant)) {
 
 // follow keeps up with who is a member and which process of it counts.
 func (x *Exchange) follow(ctx context.Context) error {
-	known := x.port.Peers()
 	for {
 		if err := x.port.Changed(ctx); err != nil {
 			return nil
 		}
-		known = x.look(known)
+		x.look()
 	}
 }
 
 // look hands what the port knows to both halves.
-func (x *Exchange) look(before []Peer) []Peer {
-	peers := x.port.Peers()
-	connected := map[string]bool{}
-	left := map[string]bool{}
-	for _, p := range before {
-		connected[p.Node], left[p.Node] = p.Connected, true
-	}
+func (x *Exchange) look() {
 	x.step(func(now primitives.Instant) {
+		peers := x.port.Peers()
+		connected := map[string]bool{}
+		left := map[string]bool{}
+		for _, p := range x.peers {
+			connected[p.Node], left[p.Node] = p.Connected, true
+		}
 		for _, p := range peers {
 			delete(left, p.Node)
 			x.recv.follow(now, p.Node, p.Process, true)
@@ -156,8 +156,8 @@ func (x *Exchange) look(before []Peer) []Peer {
 			x.recv.follow(now, node, Process{}, false)
 			x.send.follow(now, node, Process{}, false, false)
 		}
+		x.peers = peers
 	})
-	return peers
 }
 
 // sweep counts silence once a second while there is anything to count.

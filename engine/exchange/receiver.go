@@ -212,6 +212,8 @@ func (r *receiver) repeated(now primitives.Instant, p *inPeer, c *inChannel, key
 		return r.refused(p, g, Failed, "identity", "it is of another channel"), true
 	case seq < c.decided:
 		return r.refused(p, g, Failed, "sequence", "it is decided"), true
+	case seq == c.decided && c.forgotten():
+		return answer{}, false
 	case seq == c.decided:
 		if c.content != nil && !c.content.same(g) {
 			contentConflict.Hit()
@@ -237,6 +239,11 @@ func (r *receiver) repeated(now primitives.Instant, p *inPeer, c *inChannel, key
 		in.hint = false
 	}
 	return r.standingOf(in), true
+}
+
+// forgotten is never true of a sound build: the last verdict stands.
+func (c *inChannel) forgotten() bool {
+	return planted.Active(planted.ForgetWatermark) || planted.Active(planted.UnfencedCancel) && c.content == nil
 }
 
 // standingOf is the state of a delivery without a verdict.
@@ -361,7 +368,7 @@ func (r *receiver) read(now primitives.Instant, in *inbound, body []byte, whole 
 // decided is what a channel knows of an identity without a live delivery.
 func (r *receiver) decided(c *inChannel, id Identity) answer {
 	switch {
-	case c == nil || id.Sequence > c.decided:
+	case c == nil || id.Sequence > c.decided || c.forgotten():
 		return answer{id: id, state: stateUnknown}
 	case id.Sequence == c.decided:
 		return c.last
@@ -415,9 +422,6 @@ func (r *receiver) cancel(now primitives.Instant, process Process, id Identity) 
 		c = r.remember(p, id.Incarnation, now)
 	}
 	fencedUnseen.Hit()
-	if planted.Active(planted.UnfencedCancel) {
-		return answer{id: id, state: stateCancelled}, nil
-	}
 	c.decided, c.last, c.content, c.used = id.Sequence, answer{id: id, state: stateCancelled}, nil, now
 	return c.last, nil
 }
@@ -450,9 +454,6 @@ func (r *receiver) decide(now primitives.Instant, in *inbound, a answer) {
 	r.inbounds--
 	c := in.channel
 	c.live, c.decided, c.last, c.content, c.used = nil, in.grant.id.Sequence, a, &in.grant, now
-	if planted.Active(planted.ForgetWatermark) {
-		c.decided--
-	}
 	if !in.peer.gone {
 		in.peer.outcomes.add(now, nil, a)
 		r.report(in.peer)

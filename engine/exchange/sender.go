@@ -80,7 +80,7 @@ type outChannel struct {
 	process     Process // that the incarnation is of
 	incarnation uint64  // zero: the next dispatch opens one
 	next        uint64  // sequence
-	used        primitives.Instant
+	used        primitives.Instant // last verdict of the receiver
 	holder      *dispatch
 	queue       []*dispatch
 }
@@ -206,6 +206,7 @@ func (s *sender) identify(now primitives.Instant, d *dispatch) {
 		c.incarnation, c.next, c.process = p.incarnations, 1, p.process
 	}
 	d.grant.id = Identity{c.incarnation, c.next}
+	d.pending = [questions]bool{} // what is on its way asks about another identity
 	d.to, d.phase, d.sent, d.number, d.heard, d.silent = p.process, phaseGranting, false, 0, false, 0
 	p.add(d)
 	s.count(1)
@@ -330,7 +331,9 @@ func (s *sender) lost(now primitives.Instant, d *dispatch, cause Cause, again bo
 // a cancellation by the caller.
 func (s *sender) refuse(now primitives.Instant, d *dispatch, cause Cause, r *Refusal, again bool) {
 	invariant.That(d.phase != phaseAdmitted && d.phase != phaseOver, "E1: a delivery has one verdict")
-	s.observe(d, observe.Event{Kind: observe.DeliveryDecided, Text: cause.String(), Count: int(boolByte(again))})
+	if d.phase != phaseWaiting { // it had an identity
+		s.observe(d, observe.Event{Kind: observe.DeliveryDecided, Text: cause.String(), Count: int(boolByte(again))})
+	}
 	e := &NotAdmitted{Channel: d.ch, Cause: cause, Refusal: r, Again: again}
 	if d.acks != nil && cause != Cancelled {
 		e.Bare = d.acks.Bare()
@@ -351,7 +354,6 @@ func (s *sender) end(now primitives.Instant, d *dispatch, e *NotAdmitted) {
 	s.series.admissionWait.Add(int(now.Sub(d.began)))
 	s.wake(d)
 	if c := d.chain; c != nil {
-		c.used = now
 		if c.holder == d {
 			c.holder = nil
 			if len(c.queue) > 0 {

@@ -34,11 +34,11 @@ func (s *sender) batch(now primitives.Instant, p *outPeer, q question) (to Proce
 		return 128 + len(g.domain) + len(g.relay) + len(g.branch) + len(g.note)
 	})
 	for _, d := range list {
-		to = d.to
-	}
-	for _, d := range list {
-		if d.to != to { // of an older process: follow deals with it
-			d.pending[q] = false
+		if len(due) == 0 {
+			to = d.to
+		}
+		if d.to != to { // asks another process of the node: in a message of its own
+			a.add(d)
 			continue
 		}
 		due = append(due, asked{d, d.grant.id})
@@ -72,12 +72,13 @@ func (s *sender) answered(now, began primitives.Instant, p *outPeer, to Process,
 		err = errFormat
 	}
 	for i, a := range due {
+		if a.d.grant.id != a.id || a.d.to != to {
+			continue
+		}
 		a.d.pending[q] = false
 		switch {
-		case a.d.done || a.d.grant.id != a.id || a.d.to != to || !a.d.phase.undecided():
-		case err != nil:
-			s.unsaid(now, a.d, q)
-		case answers[i].id != a.id:
+		case a.d.done || !a.d.phase.undecided():
+		case err != nil || answers[i].id != a.id:
 			s.unsaid(now, a.d, q)
 		default:
 			s.said(now, began, a.d, q, answers[i])
@@ -162,7 +163,7 @@ func (s *sender) verdict(now primitives.Instant, d *dispatch, a answer) {
 		s.admit(now, d)
 		return
 	}
-	d.chain.next = d.grant.id.Sequence + 1
+	d.chain.next, d.chain.used = d.grant.id.Sequence+1, now
 	switch {
 	case cancelling:
 		cancelWon.Hit()
@@ -182,7 +183,7 @@ func (s *sender) verdict(now primitives.Instant, d *dispatch, a answer) {
 // admit ends the dispatch and keeps the shares as the entry of its rows.
 func (s *sender) admit(now primitives.Instant, d *dispatch) {
 	s.observe(d, observe.Event{Kind: observe.DeliveryDecided, Text: stateAdmitted.String()})
-	d.chain.next = d.grant.id.Sequence + 1
+	d.chain.next, d.chain.used = d.grant.id.Sequence+1, now
 	s.unask(d)
 	if d.acks == nil {
 		s.forget(d)

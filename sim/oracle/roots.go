@@ -55,6 +55,8 @@ func (o *Roots) Observe(e observe.Event) {
 	switch e.Kind {
 	case observe.RootsOpened:
 		o.opened(e)
+	case observe.RootsWatched:
+		o.watched(e)
 	case observe.SharesForked:
 		if t := o.tree(e); t != nil && e.Count > 0 {
 			t.each(e.Rows, func(row int32) { t.pending[row] += int32(e.Count) - 1 })
@@ -99,12 +101,19 @@ func (o *Roots) Observe(e observe.Event) {
 	}
 }
 
-func (o *Roots) opened(e observe.Event) {
+// watched takes roots of rows that another node forwarded: positions of this node
+// do not wait for them.
+func (o *Roots) watched(e observe.Event) *rootTree {
 	t := &rootTree{id: treeID{e.Domain, e.Tree}, pending: make([]int32, e.Count), failed: make([]bool, e.Count), left: e.Count}
 	for i := range t.pending {
 		t.pending[i] = 1
 	}
 	o.trees[t.id] = t
+	return t
+}
+
+func (o *Roots) opened(e observe.Event) {
+	t := o.watched(e)
 	if !o.single {
 		return
 	}
