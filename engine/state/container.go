@@ -135,10 +135,53 @@ func (s *Snapshot) write(file primitives.File) (Ref, error) {
 	return ref, nil
 }
 
+// Ref names the bytes that the snapshot has as a container.
+func (s *Snapshot) Ref() (Ref, error) {
+	header, err := s.encodeHeader()
+	if err != nil {
+		return Ref{}, err
+	}
+	ref := Ref{Placement: s.Placement, Revision: s.Revision, Fence: s.Fence, Length: uint64(len(header))}
+	whole := sha256.New()
+	whole.Write(header)
+	for _, section := range s.Sections {
+		whole.Write(section.Bytes)
+		ref.Length += uint64(len(section.Bytes))
+	}
+	ref.Digest = [32]byte(whole.Sum(nil))
+	return ref, nil
+}
+
+// Container returns the snapshot as a container in memory.
+func (s *Snapshot) Container() (*Container, error) {
+	b, err := s.encodeHeader()
+	if err != nil {
+		return nil, err
+	}
+	for _, section := range s.Sections {
+		b = append(b, section.Bytes...)
+	}
+	return openContainer(memory(b), s.Placement.String())
+}
+
+// memory is bytes as a file that is only read.
+type memory []byte
+
+func (m memory) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(m).ReadAt(p, off) }
+func (m memory) Size() (int64, error)                    { return int64(len(m)), nil }
+func (m memory) Close() error                            { return nil }
+
+// source is what a container reads.
+type source interface {
+	io.ReaderAt
+	Size() (int64, error)
+	Close() error
+}
+
 // Container is an open checkpoint whose header was verified.
 type Container struct {
 	Header
-	file   primitives.File
+	file   source
 	name   string
 	offset int64 // of the first section
 	length int64
@@ -155,7 +198,7 @@ func OpenContainer(files primitives.Files, name string) (*Container, error) {
 
 // openContainer verifies the header of a file and that the file has exactly the
 // sections it names. The container owns the file.
-func openContainer(file primitives.File, name string) (*Container, error) {
+func openContainer(file source, name string) (*Container, error) {
 	c, err := readHeader(file, name)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -163,7 +206,7 @@ func openContainer(file primitives.File, name string) (*Container, error) {
 	return c, nil
 }
 
-func readHeader(file primitives.File, name string) (*Container, error) {
+func readHeader(file source, name string) (*Container, error) {
 	damaged := func(what string) error { return &ContainerError{File: name, What: what} }
 	size, err := file.Size()
 	if err != nil {
@@ -231,7 +274,7 @@ func decodeHeader(b []byte) (h Header, total int64, err error) {
 	return h, total, nil
 }
 
-func readFull(file primitives.File, b []byte, at int64) error {
+func readFull(file io.ReaderAt, b []byte, at int64) error {
 	n, err := file.ReadAt(b, at)
 	if n == len(b) {
 		return nil
@@ -340,7 +383,7 @@ func (c *Container) Close() error { return c.file.Close() }
 // passBytes is how much of a file is in memory while it is passed on.
 const passBytes = 256 << 10
 
-func passFile(file primitives.File, length int64, f func(b []byte) error) error {
+func passFile(file io.ReaderAt, length int64, f func(b []byte) error) error {
 	b := make([]byte, min(length, passBytes))
 	for at := int64(0); at < length; at += int64(len(b)) {
 		b = b[:min(int64(len(b)), length-at)]

@@ -144,6 +144,55 @@ func (c *Cursors) Sweep(ctx context.Context, domain string, keep func(ingestor s
 	return nil
 }
 
+// Positions returns the saved states of every instance of an ingestor, and the
+// highest number any of them was saved under.
+func (c *Cursors) Positions(ctx context.Context, domain, ingestor string) (states map[int]contract.State, number uint64, err error) {
+	keys, err := c.keys(domain)
+	if err != nil {
+		return nil, 0, err
+	}
+	states = map[int]contract.State{}
+	for _, key := range keys {
+		if key.Ingestor != ingestor {
+			continue
+		}
+		s, found, err := c.Load(ctx, key)
+		if err != nil {
+			return nil, 0, err
+		}
+		last, err := c.last(ctx, key)
+		if err != nil {
+			return nil, 0, err
+		}
+		if found {
+			states[key.Instance], number = s, max(number, last.number)
+		}
+	}
+	return states, number, nil
+}
+
+// Replace makes these the only saved states of an ingestor. It may be repeated
+// after a failure.
+func (c *Cursors) Replace(ctx context.Context, domain, ingestor string, states map[int]contract.State) error {
+	for _, instance := range primitives.SortedKeys(states) {
+		if err := c.Save(ctx, Key{domain, ingestor, instance}, states[instance]); err != nil {
+			return err
+		}
+	}
+	keys, err := c.keys(domain)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if _, kept := states[key.Instance]; key.Ingestor == ingestor && !kept {
+			if err := c.Delete(ctx, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Domains lists the domain keys that hold states.
 func (c *Cursors) Domains() (domains []string, err error) {
 	list, err := c.world.Files().List(c.dataDir + "/" + directory)

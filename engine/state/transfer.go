@@ -220,7 +220,7 @@ func (f *fetch) add(b []byte) error {
 }
 
 // Serve sends the bytes of a file from an offset, in chunks, until send fails.
-func Serve(file primitives.File, ref Ref, offset uint64, send func(chunk []byte) error) error {
+func Serve(file io.ReaderAt, ref Ref, offset uint64, send func(chunk []byte) error) error {
 	if offset > ref.Length {
 		return fmt.Errorf("offset %d is behind the end of %d bytes", offset, ref.Length)
 	}
