@@ -134,6 +134,12 @@ func (t *transition) prune(d *Domain) {
 	t.sweepHandoffs(d.Name)
 }
 
+// NewSchedule reads the schedule that a step sets. Its index is that of the command
+// that will commit it, so it has none.
+func NewSchedule(c *catalogpb.SetSchedule) (*Schedule, *Refusal) {
+	return newSchedule(c.GetDomain(), 0, c.GetAssignments(), c.GetGroups())
+}
+
 // newSchedule checks the form of a schedule.
 func newSchedule(domain string, index uint64, assignments []*catalogpb.Assignment, groups []*catalogpb.Group) (*Schedule, *Refusal) {
 	s := &Schedule{Domain: domain, Index: index}

@@ -38,6 +38,8 @@ type Deps struct {
 	Passwords *Passwords
 	Version   string
 	ClientURL string // what redirects name
+	// Cluster is nil for a node that is alone.
+	Cluster Cluster
 	// Counts takes one finished command.
 	Counts func(statement string, disposition sessionpb.Disposition)
 }

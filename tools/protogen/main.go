@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/compiler/protogen"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 )
@@ -42,8 +43,21 @@ func run(root string, inputs []string) error {
 	return nil
 }
 
-// generate writes one file. The inputs import nothing, so each is a complete
-// request of its own.
+// withImports lists a file behind everything it imports, each once.
+func withImports(file protoreflect.FileDescriptor, list []*descriptorpb.FileDescriptorProto) []*descriptorpb.FileDescriptorProto {
+	imports := file.Imports()
+	for i := range imports.Len() {
+		list = withImports(imports.Get(i).FileDescriptor, list)
+	}
+	for _, listed := range list {
+		if listed.GetName() == file.Path() {
+			return list
+		}
+	}
+	return append(list, protodesc.ToFileDescriptorProto(file))
+}
+
+// generate writes one file. What it imports goes into the request with it.
 func generate(root, input string) error {
 	compiler := protocompile.Compiler{
 		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{root}},
@@ -56,7 +70,7 @@ func generate(root, input string) error {
 	request := &pluginpb.CodeGeneratorRequest{
 		FileToGenerate: []string{input},
 		Parameter:      proto.String("paths=source_relative"),
-		ProtoFile:      []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(files[0])},
+		ProtoFile:      withImports(files[0], nil),
 	}
 	internal_gengo.GenerateVersionMarkers = false
 	plugin, err := protogen.Options{}.New(request)

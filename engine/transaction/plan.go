@@ -1,0 +1,299 @@
+package transaction
+
+import (
+	"fmt"
+
+	"plexus/engine/catalog"
+	"plexus/engine/catalog/catalogpb"
+	"plexus/engine/decide"
+	"plexus/engine/transaction/transactionpb"
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// View is everything that planning reads, at one moment.
+type View struct {
+	State   *catalog.State
+	Cluster decide.Cluster
+}
+
+// Plan is what a list of statements comes to.
+type Plan struct {
+	Steps    []*transactionpb.Step
+	Outcomes []*transactionpb.Outcome // one for each statement
+	Report   *transactionpb.Report
+	// Incomplete is why the last run of model mutations cannot be applied yet; nil
+	// when the plan is complete.
+	Incomplete *Fault
+	Captured   catalog.Captured
+}
+
+// Level is the highest quiesce level that a step needs.
+func (p *Plan) Level() (level string) {
+	level = decide.Dynamic.String()
+	for _, s := range p.Steps {
+		level = Higher(level, s.GetLevel())
+	}
+	return level
+}
+
+// Higher returns the higher of two levels by their words.
+func Higher(a, b string) string {
+	for _, l := range []decide.Level{decide.DomainPause, decide.EntityPause} {
+		if a == l.String() || b == l.String() {
+			return l.String()
+		}
+	}
+	return decide.Dynamic.String()
+}
+
+// Moved counts the owners that move.
+func (p *Plan) Moved() (n int) {
+	for _, s := range p.Steps {
+		n += len(s.GetMoves())
+	}
+	return n
+}
+
+// Make plans statements against a view (X1, X3). The last run of model mutations
+// may be incomplete.
+func Make(v View, domain string, list []Statement) (*Plan, *Fault) {
+	d, ok := v.State.Domain(domain)
+	if !ok {
+		return nil, &Fault{ast.Diagnostics{{Code: decide.CodeDomainMissing, Message: "domain '" + domain + "' does not exist"}}, -1}
+	}
+	b := &builder{
+		state: v.State, cluster: v.Cluster, domain: domain,
+		plan:   &Plan{Captured: v.State.CapturedOf(d), Report: &transactionpb.Report{Complete: true, Effects: &transactionpb.Effects{}}},
+		report: reporter{},
+	}
+	for i := range list {
+		if fault := b.add(i, &list[i]); fault != nil {
+			return nil, fault
+		}
+	}
+	if fault := b.close(); fault != nil {
+		b.plan.Incomplete = fault
+	}
+	b.report.finish(b.plan)
+	return b.plan, nil
+}
+
+// builder turns statements into steps, keeping the state that each step would
+// leave.
+type builder struct {
+	state   *catalog.State
+	cluster decide.Cluster
+	domain  string
+	plan    *Plan
+	report  reporter
+
+	open  *decide.Candidate // the run of model mutations in progress
+	first int               // its first statement, from 0
+	last  int
+}
+
+func (b *builder) add(i int, s *Statement) *Fault {
+	switch x := s.Parsed.(type) {
+	case *ast.Start:
+		return b.single(i, x, b.setRunning(true, x.AtNow), "start of domain '"+b.domain+"'", "started domain '"+b.domain+"'", transactionpb.Reason_STARTS)
+	case *ast.Stop:
+		return b.single(i, x, b.setRunning(false, false), "stop of domain '"+b.domain+"'", "stopped domain '"+b.domain+"'", transactionpb.Reason_STOPS)
+	case *ast.AlterDomain:
+		step := &catalogpb.Step{Body: &catalogpb.Step_AlterDomain{AlterDomain: &catalogpb.AlterDomain{Domain: b.domain, Placement: x.Placement.String()}}}
+		return b.single(i, x, step, "domain '"+b.domain+"'", "altered domain '"+b.domain+"'", transactionpb.Reason_ALTERS)
+	}
+	if b.open == nil {
+		c, missing := decide.NewCandidate(b.state, b.domain)
+		if missing != nil {
+			return &Fault{ast.Diagnostics{missing}, -1}
+		}
+		b.open, b.first = c, i
+	}
+	b.last = i
+	if found := b.mutate(i, s); len(found) > 0 {
+		return &Fault{found, i}
+	}
+	return nil
+}
+
+// mutate takes one statement into the open run.
+func (b *builder) mutate(i int, s *Statement) ast.Diagnostics {
+	key, ok := target(s)
+	if !ok {
+		return ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, s.Parsed.Place(), "not available yet: %s", Head(s.Parsed))}
+	}
+	subject := key.Kind.Words() + " '" + key.Name + "'"
+	o := outcome(s.Parsed, subject, "", false)
+	b.plan.Outcomes = append(b.plan.Outcomes, o)
+	reason := transactionpb.Reason_NOTHING
+	var found ast.Diagnostics
+	switch x := s.Parsed.(type) {
+	case *ast.Drop:
+		o.Text, reason = "dropped "+subject, transactionpb.Reason_DROPS
+		found = diagnostics(b.open.Drop(key, x.Span))
+	case *ast.AlterPlacement:
+		o.Text, reason = "altered "+subject, transactionpb.Reason_ALTERS
+		found = b.open.Alter(x, i)
+	case ast.Declaration:
+		if x.Declared().IfNotExists && b.open.Exists(key) {
+			o.Text, o.Existed = subject+" already exists", true
+			break
+		}
+		o.Text, reason = "created "+subject, transactionpb.Reason_CREATES
+		found = diagnostics(b.open.Create(s.entity, x.Declared().Name.Span, i))
+	}
+	b.report.operation(i, o, reason, key)
+	return found
+}
+
+func diagnostics(d *ast.Diagnostic) ast.Diagnostics {
+	if d == nil {
+		return nil
+	}
+	return ast.Diagnostics{d}
+}
+
+// target returns the entity that a model mutation is about.
+func target(s *Statement) (catalog.Key, bool) {
+	switch x := s.Parsed.(type) {
+	case *ast.Drop:
+		return catalog.Key{Kind: x.Kind, Name: x.Name.Text}, true
+	case *ast.AlterPlacement:
+		return catalog.Key{Kind: vocab.EntityPlacement, Name: x.Name.Text}, true
+	case ast.Declaration:
+		if s.entity == nil {
+			return catalog.Key{}, false
+		}
+		return catalog.Key{Kind: s.entity.Kind(), Name: s.entity.EntityName()}, true
+	}
+	return catalog.Key{}, false
+}
+
+// single makes a step of one statement (X2).
+func (b *builder) single(i int, x ast.Statement, change *catalogpb.Step, subject, text string, reason transactionpb.Reason) *Fault {
+	if fault := b.close(); fault != nil {
+		return fault
+	}
+	before := b.state
+	if r := b.apply(change); r != nil {
+		return &Fault{ast.Diagnostics{ast.Errorf(ast.Code(r.Code), x.Place(), "%s", r.Message)}, i}
+	}
+	step := &transactionpb.Step{First: uint32(i + 1), Last: uint32(i + 1), Changes: []*catalogpb.Step{change}, Level: decide.Dynamic.String()}
+	if reason == transactionpb.Reason_ALTERS {
+		if d := b.schedule(step); d != nil {
+			return &Fault{ast.Diagnostics{d}, i}
+		}
+	}
+	o := outcome(x, subject, text, false)
+	b.plan.Outcomes = append(b.plan.Outcomes, o)
+	b.report.operation(i, o, reason, catalog.Key{})
+	b.report.step(step, before, b.state, b.domain, true)
+	b.plan.Steps = append(b.plan.Steps, step)
+	return nil
+}
+
+// close ends the open run: it must be a valid graph by now. A run that cancels
+// itself out is no step.
+func (b *builder) close() *Fault {
+	c := b.open
+	if c == nil || c.Empty() {
+		b.open = nil
+		return nil
+	}
+	step := &transactionpb.Step{First: uint32(b.first + 1), Last: uint32(b.last + 1)}
+	if invalid := c.Validate(); invalid != nil {
+		fault := &Fault{invalid.Found, invalid.Statement}
+		b.report.incomplete(step, b.state, b.domain, fault)
+		return fault
+	}
+	before := b.state
+	step.Level = c.Level(b.state).String()
+	step.Drains = c.Drains(b.state)
+	change := c.Step()
+	b.open = nil
+	if r := b.apply(change); r != nil {
+		return &Fault{ast.Diagnostics{{Code: ast.Code(r.Code), Message: r.Message}}, -1}
+	}
+	step.Changes = []*catalogpb.Step{change}
+	if d := b.schedule(step); d != nil {
+		return &Fault{ast.Diagnostics{d}, -1}
+	}
+	b.report.step(step, before, b.state, b.domain, true)
+	b.plan.Steps = append(b.plan.Steps, step)
+	return nil
+}
+
+// schedule adds the assignment that the changes of a step need.
+func (b *builder) schedule(step *transactionpb.Step) *ast.Diagnostic {
+	a, d := decide.Schedule(b.state, b.domain, b.cluster)
+	if d != nil || a.Step == nil {
+		return d
+	}
+	if r := b.apply(a.Step); r != nil {
+		return &ast.Diagnostic{Code: ast.Code(r.Code), Message: r.Message}
+	}
+	step.Changes = append(step.Changes, a.Step)
+	step.Level = Higher(step.Level, a.Level().String())
+	for i := range a.Moves {
+		step.Moves = append(step.Moves, moveRecord(&a.Moves[i]))
+	}
+	if boundary := a.Boundary(); !boundary.Empty() {
+		step.Boundary = boundaryRecord(boundary)
+	}
+	return nil
+}
+
+// apply moves the simulated state on. It holds no lease: what is planned here is
+// committed by whoever holds it.
+func (b *builder) apply(change *catalogpb.Step) *catalog.Refusal {
+	if d, ok := b.state.Domain(b.domain); ok && d.Lease != nil {
+		change.Lease = d.Lease.Index
+		defer func() { change.Lease = 0 }()
+	}
+	next, result, _ := b.state.Apply(b.state.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{change}})
+	if result.Refused != nil {
+		return result.Refused
+	}
+	b.state = next
+	return nil
+}
+
+func (b *builder) setRunning(running, fresh bool) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: b.domain, Running: running, Fresh: fresh}}}
+}
+
+// Changes returns the steps of one planned step for a command that presents a
+// lease and finds the domain as it was captured. Steps that were planned behind
+// others expect what those were thought to leave; by now it is known.
+func Changes(step *transactionpb.Step, lease uint64, at catalog.Captured) []*catalogpb.Step {
+	list := make([]*catalogpb.Step, len(step.GetChanges()))
+	for i, change := range step.GetChanges() {
+		c := &catalogpb.Step{Lease: lease, Body: change.GetBody()}
+		switch body := c.GetBody().(type) {
+		case *catalogpb.Step_ChangeModels:
+			m := body.ChangeModels
+			c.Body = &catalogpb.Step_ChangeModels{ChangeModels: &catalogpb.ChangeModels{Domain: m.GetDomain(), Expected: at.Definition, Changes: m.GetChanges()}}
+		case *catalogpb.Step_SetSchedule:
+			m := body.SetSchedule
+			c.Body = &catalogpb.Step_SetSchedule{SetSchedule: &catalogpb.SetSchedule{
+				Domain: m.GetDomain(), Expected: at.Schedule, Assignments: m.GetAssignments(), Groups: m.GetGroups()}}
+		}
+		list[i] = c
+	}
+	return list
+}
+
+// Target returns the schedule that a step sets, nil when it sets none.
+func Target(step *transactionpb.Step) (*catalog.Schedule, error) {
+	for _, change := range step.GetChanges() {
+		if set := change.GetSetSchedule(); set != nil {
+			s, refused := catalog.NewSchedule(set)
+			if refused != nil {
+				return nil, fmt.Errorf("planned schedule: %w", refused)
+			}
+			return s, nil
+		}
+	}
+	return nil, nil
+}

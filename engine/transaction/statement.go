@@ -1,0 +1,76 @@
+package transaction
+
+import (
+	"plexus/engine/transaction/transactionpb"
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/parse"
+)
+
+// Statement is one statement with the text that its spans point into.
+type Statement struct {
+	Parsed ast.Statement
+	Text   string
+	entity model.Entity // of a declaration
+}
+
+// NewStatement takes a parsed statement.
+func NewStatement(parsed ast.Statement, text string) (Statement, ast.Diagnostics) {
+	s := Statement{Parsed: parsed, Text: text}
+	d, ok := parsed.(ast.Declaration)
+	if !ok {
+		return s, nil
+	}
+	var found ast.Diagnostics
+	s.entity, found = model.Lower(d)
+	return s, found
+}
+
+// Read takes the text of a statement that was accepted before.
+func Read(text string) (Statement, error) {
+	parsed, err := parse.Statement(text)
+	if err != nil {
+		return Statement{}, err
+	}
+	s, found := NewStatement(parsed, text)
+	if len(found) > 0 {
+		return Statement{}, found
+	}
+	return s, nil
+}
+
+// Own is the text of the statement alone.
+func (s *Statement) Own() string {
+	place := s.Parsed.Place()
+	return s.Text[place.Start:place.End]
+}
+
+// Head names a statement by its keywords, never by a name.
+func Head(statement ast.Statement) string {
+	switch x := statement.(type) {
+	case ast.Declaration:
+		return "CREATE " + x.Declares().String()
+	case *ast.Drop:
+		return "DROP " + x.Kind.String()
+	case *ast.AlterPlacement:
+		return "ALTER PLACEMENT"
+	case *ast.AlterDomain:
+		return "ALTER DOMAIN"
+	case *ast.Start:
+		return "START"
+	case *ast.Stop:
+		return "STOP"
+	}
+	return "STATEMENT"
+}
+
+// Fault is why a list of statements cannot be planned.
+type Fault struct {
+	Found     ast.Diagnostics
+	Operation int // from 0; -1 for none of the list
+}
+
+// outcome is what a statement comes to.
+func outcome(s ast.Statement, subject, text string, existed bool) *transactionpb.Outcome {
+	return &transactionpb.Outcome{Statement: Head(s), Subject: subject, Text: text, Existed: existed}
+}
