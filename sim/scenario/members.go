@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"plexus/engine/node"
 	"plexus/engine/observe"
@@ -79,11 +80,29 @@ func (t turns) Observe(e observe.Event) {
 	}
 }
 
+// suffer makes the nodes what faults are about. Where there are several their
+// names can be wrong, too.
+func suffer(r *campaign.Run, c *cluster.Cluster) {
+	for _, n := range c.Nodes() {
+		r.Target(n.Host())
+		r.Supervise(n.Host())
+		if len(c.Nodes()) > 1 {
+			r.Name(n.Name())
+		}
+	}
+}
+
 // hold says what may go wrong in a cluster beside what may on one node, and what
 // must hold.
 func (m *members) hold() {
 	m.run.Allow(m.kinds...)
 	m.run.Hold(m.states.Oracle())
+	m.run.Hold(oracle.Oracle{Name: "every-node-serves", Quiet: func() error {
+		if why := m.cluster.NotReady(); len(why) > 0 {
+			return fmt.Errorf("not every node serves: %s", strings.Join(why, ", "))
+		}
+		return nil
+	}})
 	m.run.Hold(oracle.Oracle{Name: "one-leader", Quiet: func() error {
 		if m.cluster.Leader() == nil {
 			return fmt.Errorf("no node leads after everything had healed")

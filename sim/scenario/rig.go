@@ -41,6 +41,9 @@ const (
 	definitionClients = 2
 	definitionThink   = 500 * time.Millisecond
 	operatorThink     = 5 * time.Second
+	// settleClient is the number of clients that work once the run is over, when
+	// others may still wait for an answer.
+	settleClient = 100
 	// nameClients change definitions of a cluster: few enough for the search of an
 	// order.
 	nameClients = 3
@@ -95,13 +98,7 @@ func (x *rig) start() bool {
 		return false
 	}
 	r := x.run
-	for _, n := range x.cluster.Nodes() {
-		r.Target(n.Host())
-		r.Supervise(n.Host())
-		if r.Nodes > 1 {
-			r.Name(n.Name())
-		}
-	}
+	suffer(r, x.cluster)
 	for _, h := range x.systems.Hosts() {
 		r.Peer(h)
 		r.Name(h.Name())
@@ -141,24 +138,28 @@ func (x *rig) statements() (script string, start func()) {
 	}
 }
 
-// declare runs scripts on the node and reports whether the run may go on.
-func (x *rig) declare(scripts ...string) bool {
+// declare runs scripts and reports whether the run may go on.
+func (x *rig) declare(scripts ...string) bool { return declare(x.run, x.cluster, x.client, scripts...) }
+
+// declare runs scripts once every node serves, and reports whether the run may go
+// on.
+func declare(run *campaign.Run, c *cluster.Cluster, on *sim.Host, scripts ...string) bool {
 	var failed error
-	err := x.sim.Do("declare", func() {
-		ctx, w := context.Background(), x.client.World()
-		for !x.cluster.Ready() {
-			x.sim.Sleep(10*time.Millisecond, "nodes to serve")
+	err := run.Sim.Do("declare", func() {
+		ctx, w := context.Background(), on.World()
+		for !c.Ready() {
+			run.Sim.Sleep(10*time.Millisecond, "nodes to serve")
 		}
 		for _, script := range scripts {
-			if failed = workload.Declare(ctx, w, x.cluster, script); failed != nil {
+			if failed = workload.Declare(ctx, w, c, script); failed != nil {
 				return
 			}
 		}
 	}, declareBound)
 	if err != nil || failed != nil {
-		x.sim.Fail("declares", fmt.Sprintf("the pipeline could not be declared: %v %v", err, failed))
+		run.Sim.Fail("declares", fmt.Sprintf("the scripts could not be run: %v %v; %s", err, failed, strings.Join(c.NotReady(), ", ")))
 	}
-	return x.sim.Failed() == nil
+	return run.Sim.Failed() == nil
 }
 
 // operate lets an operator change the pipeline until the run is over, and then
@@ -182,7 +183,7 @@ func settle(run *campaign.Run, on *sim.Host, name string, f func(client int, r *
 	on.World().Tasks().Go(name, func() {
 		r := run.Sim.Stream("workload/settle/" + name)
 		over(run)
-		f(definitionClients, r)
+		f(settleClient, r)
 		settled = true
 	})
 	run.Hold(oracle.Oracle{Name: "takes-statements", Quiet: func() error {
