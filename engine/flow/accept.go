@@ -14,6 +14,7 @@ import (
 
 var (
 	acceptEarly   = invariant.Sometimes("a delivery waited for the revision of its sender")
+	acceptLate    = invariant.Sometimes("a delivery waited for its sender to learn of the relay's new place")
 	acceptTurned  = invariant.Sometimes("a waiting delivery was turned away because the relay moved")
 	acceptCancels = invariant.Sometimes("a waiting delivery was cancelled by its sender")
 )
@@ -38,22 +39,41 @@ var (
 	errMalformed = &exchange.Refusal{Class: exchange.Failed, Subject: "note", Detail: errNote.Error()}
 )
 
-// serves returns the end of the relay that takes deliveries in the role. early
-// says that the sender knows a newer revision, which may serve what this one does
-// not.
-func (d *Domain) serves(role exchange.Role, relay string, n note) (r *Relay, early bool) {
-	early = n.revision > d.number()
+// standing says how the sender's revision stands to what this node knows.
+type standing uint8
+
+const (
+	same  standing = iota // both know the same
+	early                 // the sender knows a newer revision, which may serve what this one does not
+	late                  // the sender has yet to learn what this node knows
+)
+
+// serves returns the end of the relay that takes deliveries in the role, nil for
+// none, and how the sender stands to it.
+func (d *Domain) serves(role exchange.Role, relay string, n note) (*Relay, standing) {
 	rev := d.revision.Load()
-	r = d.views.Load().relays[relay]
-	if rev == nil || !rev.Running || r == nil {
-		return nil, early
+	known := d.number()
+	r := d.views.Load().relays[relay]
+	if r == nil || rev == nil || !rev.Running {
+		if n.revision > known {
+			return nil, early
+		}
+		return nil, same // it is gone, or the domain stands still: nothing to wait for
 	}
 	r.lock()
 	defer r.mu.Unlock()
-	if r.closed || r.mirror != (role == exchange.ToConsumers) {
-		return nil, early
+	known = max(known, r.revision) // an installation may be on its way
+	s := same
+	switch {
+	case n.revision > known:
+		s = early
+	case n.revision < known:
+		s = late
 	}
-	return r, early
+	if r.closed || r.mirror != (role == exchange.ToConsumers) {
+		return nil, s
+	}
+	return r, s
 }
 
 // awaitRevision blocks until the revision, or a newer one, is installed.
@@ -78,18 +98,21 @@ func (d *Domain) number() uint64 {
 	return 0
 }
 
-// Layout answers for an exchange.Receiver: the exact schema of a relay that this
-// node serves in the role.
+// Layout answers for an exchange.Receiver: the exact schema of a relay. Whether
+// this node serves it in the role is for Accept to say, which can wait.
 func (d *Domain) Layout(role exchange.Role, relay string, about []byte) (*exchange.Layout, error) {
 	n, err := decodeNote(about)
 	if err != nil {
 		return nil, errMalformed
 	}
-	switch r, early := d.serves(role, relay, n); {
+	r, s := d.serves(role, relay, n)
+	switch {
 	case r != nil:
 		return r.layout, nil
-	case early:
+	case s == early:
 		return nil, errNotReady
+	case s == late:
+		return d.views.Load().relays[relay].layout, nil
 	}
 	return nil, d.refusal(role, relay)
 }
@@ -98,9 +121,10 @@ func (d *Domain) Layout(role exchange.Role, relay string, about []byte) (*exchan
 // the batch or refuses it. Nil is the admission; an error, that of a cancelled ctx
 // too, leaves batch and shares with the caller.
 //
-// A delivery that knows more than this node waits until its revision is installed
-// here; one that knows less is refused, and its rows come again along the new
-// routes.
+// A sender that knows more than this node waits until its revision is installed
+// here. One that knows less is given a while to learn where the relay went: then
+// it takes the batch back and loses nothing. After that it is refused, and its
+// rows come again along the new routes.
 func (d *Domain) Accept(ctx context.Context, from exchange.Process, ch exchange.Channel, b *exchange.Batch, acks *ack.Set) error {
 	n, err := decodeNote(b.Note)
 	if err != nil {
@@ -111,10 +135,11 @@ func (d *Domain) Accept(ctx context.Context, from exchange.Process, ch exchange.
 		o.copied = &copied{owner: from.Node, meant: n.meant}
 	}
 	c := NewCarrier(b.Record, b.Low, b.High, acks)
+	patience := d.now().Add(lateGrace)
 	for {
-		r, early := d.serves(ch.Role, ch.Relay, n)
+		r, s := d.serves(ch.Role, ch.Relay, n)
 		switch {
-		case r != nil && (!early || r.has(n.meant)):
+		case r != nil && (s != early || r.has(n.meant)):
 			switch v, err := r.accept(ctx, o, c); {
 			case err != nil:
 				return err
@@ -123,13 +148,20 @@ func (d *Domain) Accept(ctx context.Context, from exchange.Process, ch exchange.
 			}
 			acceptTurned.Hit()
 			continue
-		case !early:
-			return d.refusal(ch.Role, ch.Relay)
+		case s == early:
+			acceptEarly.Hit()
+			if err := d.awaitRevision(ctx, n.revision); err != nil {
+				return err
+			}
+			continue
+		case s == late && d.now() < patience:
+			acceptLate.Hit()
+			if err := primitives.Sleep(ctx, d.world, lateLook); err != nil {
+				return err
+			}
+			continue
 		}
-		acceptEarly.Hit()
-		if err := d.awaitRevision(ctx, n.revision); err != nil {
-			return err
-		}
+		return d.refusal(ch.Role, ch.Relay)
 	}
 }
 

@@ -117,6 +117,7 @@ type Domain struct {
 	junctions map[string]*junction
 	ingestors map[string]*ingestor
 	emitters  map[string]*emitter
+	executing map[string]execution
 	views     atomic.Pointer[views]
 }
 
@@ -181,6 +182,7 @@ func NewDomain(ctx context.Context, w primitives.World, name string, deps Deps) 
 		junctions:  map[string]*junction{},
 		ingestors:  map[string]*ingestor{},
 		emitters:   map[string]*emitter{},
+		executing:  map[string]execution{},
 	}
 	d.installed = primitives.NewCond(w, d.routing)
 	d.publishViews()

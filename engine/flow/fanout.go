@@ -8,6 +8,7 @@ import (
 	"plexus/engine/observe"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
+	"plexus/primitives/planted"
 )
 
 var (
@@ -76,9 +77,16 @@ func (f *fanOut) meantOnly() {
 // handover is a batch that a consumer has yet to take.
 type handover struct {
 	to       *consumer
-	delivery Delivery
-	job      *job // for another node
-	begun    bool // the job was handed to the node's task
+	delivery Delivery // for a consumer of this node
+	away     *away    // for another node
+}
+
+// away is the hand-over to another node. That node's task has the job once it has
+// begun.
+type away struct {
+	acks *ack.Set
+	note []byte
+	job  *job
 }
 
 // fanOut hands the batch to every consumer and consumes it. Children of attached
@@ -86,38 +94,32 @@ type handover struct {
 // subscriptions touch no share. It returns when everyone has taken it or is gone:
 // a share waits for no detached hand-over, the slot of the batch does.
 func (r *Relay) fanOut(ctx context.Context, f *fanOut) error {
-	c := f.held.carrier
-	pending := r.handovers(ctx, f)
-	c.Release()
+	pending := r.handovers(f)
 	defer r.stalled.Store(false)
-	for {
-		kept := pending[:0]
-		for _, h := range pending {
-			if !h.advance(r) {
-				kept = append(kept, h)
-			}
-		}
-		pending = kept
-		if len(pending) == 0 {
-			return nil
-		}
+	pending = r.begin(ctx, f.held.carrier, pending)
+	f.held.carrier.Release()
+	for len(pending) > 0 {
 		if r.stalled.CompareAndSwap(false, true) {
-			continue // a lane may have got room before it could see that we wait
+			// A lane may have got room before it could see that we wait.
+			pending = r.advance(pending)
+			continue
 		}
 		relayStalled.Hit()
 		if err := r.wake.Wait(ctx); err != nil {
 			for _, h := range pending {
-				if h.job == nil { // a job ends with its own task
+				if h.away == nil { // a job ends with its own task
 					h.refuse(r.now())
 				}
 			}
 			return err
 		}
+		pending = r.advance(pending)
 	}
+	return nil
 }
 
 // handovers reserves the shares of a batch and prepares what each consumer gets.
-func (r *Relay) handovers(ctx context.Context, f *fanOut) []handover {
+func (r *Relay) handovers(f *fanOut) []handover {
 	c := f.held.carrier
 	attached := f.missing
 	for _, t := range f.targets {
@@ -128,11 +130,10 @@ func (r *Relay) handovers(ctx context.Context, f *fanOut) []handover {
 	var children []*ack.Set
 	if f.held.copied != nil && attached == 0 && c.Acks != nil {
 		copyUnread.Hit()
-		c.Acks.Fail(r.now(), reasonUnread)
+		r.unread(c.Acks)
 	} else {
 		children = c.Acks.Fork(attached, r.now())
 	}
-	var cargo freight
 	pending := make([]handover, len(f.targets))
 	for i, t := range f.targets {
 		var acks *ack.Set
@@ -142,37 +143,70 @@ func (r *Relay) handovers(ctx context.Context, f *fanOut) []handover {
 		pending[i].to = t
 		if t.remote == nil {
 			pending[i].delivery = Delivery{Relay: r.name, Carrier: c.share(acks)}
-			continue
+		} else {
+			pending[i].away = &away{acks: acks, note: note{f.revision, f.meant[i]}.encode()}
 		}
-		if cargo == nil {
-			cargo = r.encode(ctx, c)
-		}
-		pending[i].job = &job{parcels: cargo.parcels(r.now(), acks), note: note{f.revision, f.meant[i]}.encode()}
 	}
-	cargo.release()
 	for _, gone := range children { // of consumers that have left this node
 		copyPartial.Hit()
-		gone.Fail(r.now(), reasonUnread)
+		r.unread(gone)
 	}
 	return pending
 }
 
-// advance takes one step of a hand-over and reports whether it is over.
-func (h *handover) advance(r *Relay) bool {
-	switch {
-	case h.job != nil && h.begun:
-		return h.job.done.Load()
-	case h.job != nil:
-		h.begun = true
-		if h.to.remote.jobs.TrySend(h.job) {
-			return false
+// unread ends the shares of rows that a consumer was to see and will not (F8).
+func (r *Relay) unread(acks *ack.Set) {
+	if planted.Active(planted.FinishUnread) {
+		acks.OK(r.now())
+		return
+	}
+	acks.Fail(r.now(), reasonUnread)
+}
+
+// begin offers the batch to everyone in hand-over order. For other nodes it is
+// encoded once, after the attached consumers of this node were offered theirs.
+func (r *Relay) begin(ctx context.Context, c *Carrier, pending []handover) []handover {
+	var cargo freight
+	kept := pending[:0]
+	for _, h := range pending {
+		if h.away != nil {
+			if cargo == nil {
+				cargo = r.encode(ctx, c)
+			}
+			h.away.job = &job{parcels: cargo.parcels(r.now(), h.away.acks), note: h.away.note}
+			if !h.to.remote.jobs.TrySend(h.away.job) {
+				h.away.job.refuse(r.now(), reasonGone)
+			}
 		}
-		h.job.refuse(r.now(), reasonGone)
-		return true
+		if !h.advance(r.now()) {
+			kept = append(kept, h)
+		}
+	}
+	cargo.release()
+	return kept
+}
+
+// advance tries what is left and returns what is left then.
+func (r *Relay) advance(pending []handover) []handover {
+	kept := pending[:0]
+	for _, h := range pending {
+		if !h.advance(r.now()) {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
+
+// advance takes one step of a hand-over that has begun and reports whether it is
+// over.
+func (h *handover) advance(now primitives.Instant) bool {
+	switch {
+	case h.away != nil:
+		return h.away.job.done.Load()
 	case h.to.lane.queue.TrySend(h.delivery):
 		return true
 	case h.to.lane.queue.Closed():
-		h.refuse(r.now())
+		h.refuse(now)
 		return true
 	}
 	return false

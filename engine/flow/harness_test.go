@@ -78,9 +78,10 @@ type world struct {
 	errors  []string
 
 	// behave is what an emitter does with a batch; it consumes shares and batch.
-	behave func(ctx context.Context, w primitives.World, emitter string, c *Carrier)
-	intake *Intake
-	d      *Domain
+	behave  func(ctx context.Context, w primitives.World, emitter string, c *Carrier)
+	release func() // of collectLater
+	intake  *Intake
+	d       *Domain
 }
 
 func newSim(t *testing.T, seed uint64) *world {
@@ -118,6 +119,21 @@ func (w *world) install(rev decide.Revision) { // in a task: no Fatal
 	}
 }
 
+func (w *world) sleep(ctx context.Context, d time.Duration) { _ = primitives.Sleep(ctx, w.d.world, d) }
+
+// collectLater is an emitter that keeps its rows until release.
+func (w *world) collectLater() func(context.Context, primitives.World, string, *Carrier) {
+	released := false
+	w.release = func() { released = true }
+	return func(ctx context.Context, node primitives.World, _ string, c *Carrier) {
+		for !released {
+			_ = primitives.Sleep(ctx, node, time.Millisecond)
+		}
+		c.Acks.OK(node.Clock().Now())
+		c.Release()
+	}
+}
+
 func (w *world) stop(within time.Duration) error {
 	return w.d.Stop(context.Background(), w.d.now().Add(within))
 }
@@ -131,33 +147,48 @@ func (f *fakeIngestor) Describe() IngestorStatus                 { return Ingest
 
 func (w *world) StartIngestor(_ *Domain, in *Intake) (IngestorHost, error) {
 	w.intake = in
-	return &fakeIngestor{}, nil
+	return &fakeIngestor{in.Suspended}, nil
 }
 
-type fakeEmitter struct{ task *Task }
+type fakeEmitter struct {
+	task *Task
+	feed *Feed
+}
 
+func (f *fakeEmitter) Nudge()                                   { f.feed.Wake.Raise() }
 func (f *fakeEmitter) Publishing() int                          { return 0 }
-func (f *fakeEmitter) Nudge()                                   {}
 func (f *fakeEmitter) Update(*decide.EmitterPlan) error         { return nil }
 func (f *fakeEmitter) Stop(context.Context, primitives.Instant) { f.task.Stop() }
 func (f *fakeEmitter) Describe() EmitterStatus                  { return EmitterStatus{Status: "OK"} }
 
 func (w *world) StartEmitter(d *Domain, feed *Feed) (EmitterHost, error) {
-	return &fakeEmitter{d.Start("emitter", func(ctx context.Context) error {
+	return startFake(d, feed, func(ctx context.Context, c *Carrier) { w.behave(ctx, d.world, feed.Plan.Name, c) }), nil
+}
+
+// startFake runs an emitter that does the same with every batch.
+func startFake(d *Domain, feed *Feed, behave func(ctx context.Context, c *Carrier)) *fakeEmitter {
+	return &fakeEmitter{feed: feed, task: d.Start("emitter", func(ctx context.Context) error {
 		defer feed.Lane.Close(reasonStopped)
 		for {
+			if asked, owes := feed.Drain.Owes(); owes {
+				feed.Drain.Complete(asked)
+			}
 			var v Delivery
-			if _, err := primitives.Select(ctx, d.world, feed.Lane.OnTake(&v)); err != nil {
+			fired, err := primitives.Select(ctx, d.world, feed.Lane.OnTake(&v), feed.Wake.OnRaise())
+			switch {
+			case err != nil:
 				return nil
+			case fired == 1:
+				continue
 			}
 			feed.Lane.Took()
 			if v.Carrier == nil {
 				return nil
 			}
-			w.behave(ctx, d.world, feed.Plan.Name, v.Carrier)
+			behave(ctx, v.Carrier)
 			feed.Lane.Done(1)
 		}
-	})}, nil
+	})}
 }
 
 // push sends values through the intake as one group and returns the outcome log

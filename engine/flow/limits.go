@@ -14,6 +14,11 @@ const (
 	// moveGrace is what an operator gets to end when another node executes it now: a
 	// planned move has drained it before.
 	moveGrace = 2 * time.Second
+	// lateGrace is how long a node that does not serve a relay any more keeps the
+	// delivery of one that has yet to learn so, looking every lateLook whether this
+	// node serves it again. Nodes learn within moments; one that does not is cut off.
+	lateGrace = 15 * time.Second
+	lateLook  = time.Second
 	// subscriptionFrames is the queue of a session for all its subscriptions.
 	subscriptionFrames = 16
 	// frameRowsMax bounds one frame of a subscription.

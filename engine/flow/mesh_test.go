@@ -41,8 +41,10 @@ type mesh struct {
 
 	latency func() time.Duration
 	rowsMax int             // of a body; 0 for no limit
+	heavy   int64           // a value that no body can carry; 0 for none
 	cut     map[string]bool // "a b": nothing passes between them
 	errors  []string
+	encoded int
 }
 
 // peer is a node of a mesh.
@@ -214,28 +216,7 @@ func (s *meshSource) Describe() IngestorStatus                 { return Ingestor
 
 // StartEmitter implements External.
 func (p *peer) StartEmitter(d *Domain, feed *Feed) (EmitterHost, error) {
-	return &fakeEmitter{d.Start("emitter", func(ctx context.Context) error {
-		defer feed.Lane.Close(reasonStopped)
-		for {
-			if asked, owes := feed.Drain.Owes(); owes {
-				feed.Drain.Complete(asked)
-			}
-			var v Delivery
-			fired, err := primitives.Select(ctx, d.world, feed.Lane.OnTake(&v), feed.Wake.OnRaise())
-			switch {
-			case err != nil:
-				return nil
-			case fired == 1:
-				continue
-			}
-			feed.Lane.Took()
-			if v.Carrier == nil {
-				return nil
-			}
-			p.m.behave(ctx, p, feed.Plan.Name, v.Carrier)
-			feed.Lane.Done(1)
-		}
-	})}, nil
+	return startFake(d, feed, func(ctx context.Context, c *Carrier) { p.m.behave(ctx, p, feed.Plan.Name, c) }), nil
 }
 
 // Lease implements Interest.
@@ -312,9 +293,11 @@ type link struct {
 }
 
 func (l *link) Encode(ctx context.Context, _, _ string, layout *exchange.Layout, rec arrow.RecordBatch, low, high []int64) (*exchange.Body, error) {
-	if max := l.p.m.rowsMax; max > 0 && int(rec.NumRows()) > max {
+	m := l.p.m
+	if m.rowsMax > 0 && int(rec.NumRows()) > m.rowsMax || m.heavy != 0 && slices.Contains(values(&Carrier{Batch: rec}), m.heavy) {
 		return nil, exchange.ErrTooLarge
 	}
+	m.encoded++
 	return exchange.Encode(layout, rec, low, high)
 }
 
@@ -346,7 +329,7 @@ func (l *link) Deliver(ctx context.Context, ch exchange.Channel, b *exchange.Bod
 			_ = primitives.Sleep(ctx, w, 20*time.Millisecond)
 			continue
 		}
-		err := l.ask(ctx, to, ch, b, about, acks)
+		err := l.ask(ctx, giveUp, to, ch, b, about, acks)
 		var refused *exchange.Refusal
 		var end *exchange.NotAdmitted
 		switch {
@@ -363,7 +346,7 @@ func (l *link) Deliver(ctx context.Context, ch exchange.Channel, b *exchange.Bod
 }
 
 // ask offers the batch to the process that runs now.
-func (l *link) ask(ctx context.Context, to *peer, ch exchange.Channel, b *exchange.Body, about []byte, acks *ack.Set) error {
+func (l *link) ask(ctx context.Context, giveUp primitives.Instant, to *peer, ch exchange.Channel, b *exchange.Body, about []byte, acks *ack.Set) error {
 	m, w := l.p.m, l.p.m.world
 	d := to.d
 	layout, err := d.Layout(ch.Role, ch.Relay, about)
@@ -399,7 +382,7 @@ func (l *link) ask(ctx context.Context, to *peer, ch exchange.Channel, b *exchan
 			cancel()
 			_ = done.Wait(context.Background())
 		}
-		if to.epoch != e.toEpoch {
+		if to.epoch != e.toEpoch || w.Clock().Now() >= giveUp {
 			cancel()
 			_ = done.Wait(context.Background())
 		}
@@ -414,6 +397,8 @@ func (l *link) ask(ctx context.Context, to *peer, ch exchange.Channel, b *exchan
 		return &exchange.NotAdmitted{Cause: exchange.Departed}
 	case verdict != nil && ctx.Err() != nil:
 		return &exchange.NotAdmitted{Cause: exchange.Cancelled}
+	case verdict != nil && w.Clock().Now() >= giveUp:
+		return &exchange.NotAdmitted{Cause: exchange.GaveUp, Again: true}
 	case verdict != nil:
 		return verdict
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"plexus/engine/decide"
+	"plexus/nspl/vocab"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
 )
@@ -149,6 +150,9 @@ func (r *Relay) configure(plan *decide.RelayPlan, rev *decide.Revision, nodes ma
 		relaySwapped.Hit()
 		c.Fail(r.now(), reasonSwapped)
 		r.load.Add(-1)
+	}
+	if mirror {
+		r.d.ended(vocab.EntityRelay, r.name)
 	}
 	r.rouse(true)
 	r.rouse(false)

@@ -70,6 +70,7 @@ func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 	if err := d.activate(ctx, c); err != nil {
 		return err
 	}
+	d.goesOn(next)
 	d.publish(next)
 	observe.Emit(d.deps.Tap, observe.Event{Kind: observe.RevisionInstalled, Domain: d.name, ID: next.Number})
 	return nil
@@ -259,6 +260,7 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 			defer func() {
 				r.purge()
 				r.resume()
+				d.ended(vocab.EntityRelay, name)
 			}()
 		}
 	}
@@ -273,6 +275,7 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 		in.host.Stop(ctx, by("ingestor", name))
 		in.processor.task.Stop()
 		delete(d.ingestors, name)
+		d.ended(vocab.EntityIngestor, name)
 	}
 	for _, name := range c.junctionsGone {
 		j := d.junctions[name]
@@ -280,6 +283,7 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 		d.disconnect(j.consumer, j.plan.Inputs)
 		j.processor.task.Stop()
 		delete(d.junctions, name)
+		d.ended(vocab.EntityJunction, name)
 	}
 	for _, name := range c.emittersGone {
 		e := d.emitters[name]
@@ -287,6 +291,7 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 		d.disconnect(e.consumer, e.plan.Inputs)
 		e.host.Stop(ctx, by("emitter", name))
 		delete(d.emitters, name)
+		d.ended(vocab.EntityEmitter, name)
 	}
 	relays := byName(all(c.next.Relays), relayName)
 	for _, name := range c.relaysGone {
@@ -298,6 +303,7 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 		r.endSubscriptions(why)
 		r.stop()
 		delete(d.relays, name)
+		d.ended(vocab.EntityRelay, name)
 	}
 }
 
@@ -316,7 +322,9 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 		e.plan = emitters[name]
 	}
 	for _, name := range c.emittersNew {
+		d.began(vocab.EntityEmitter, name, emitters[name].Everywhere, c.next)
 		if err := d.startEmitter(emitters[name]); err != nil {
+			d.ended(vocab.EntityEmitter, name)
 			return err
 		}
 	}
@@ -333,13 +341,17 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 		j.plan = junctions[name]
 	}
 	for _, name := range c.junctionsNew {
+		d.began(vocab.EntityJunction, name, junctions[name].Everywhere, c.next)
 		if err := d.startJunction(junctions[name], c.programs[name]); err != nil {
+			d.ended(vocab.EntityJunction, name)
 			return err
 		}
 	}
 	ingestors := byName(all(c.next.Ingestors), ingestorName)
 	for _, name := range c.ingestorsNew {
+		d.began(vocab.EntityIngestor, name, ingestors[name].Everywhere, c.next)
 		if err := d.startIngestor(ingestors[name], c.intakes[name]); err != nil {
+			d.ended(vocab.EntityIngestor, name)
 			return err
 		}
 	}
@@ -358,6 +370,9 @@ func (d *Domain) activateRelays(c *change) error {
 				return err
 			}
 			d.relays[plan.Name] = r
+		}
+		if d.here(&plan.Placement) && c.next.Running {
+			d.began(vocab.EntityRelay, plan.Name, plan.Everywhere, c.next)
 		}
 		r.configure(plan, c.next, nodesOf(c.readers[plan.Name]))
 	}

@@ -19,6 +19,9 @@ const (
 	CountMissedSweeps Defect = "count-missed-sweeps" // silence is counted over sweeps that the frozen sender did not make
 	AdmitBeforeGraph  Defect = "admit-before-graph"  // a verdict is told before the runtime branch took the batch
 
+	FinishUnread Defect = "finish-unread" // a copy finishes the shares of attached consumers that its node does not run
+	LeakyGate    Defect = "leaky-gate"    // a closed admission gate lets a publisher in
+
 	OpenOnCoordinatorLoss Defect = "open-on-coordinator-loss" // a gate opens when its coordinator is lost, not when its lease ends
 	ReuseGeneration       Defect = "reuse-generation"         // state of a superseded generation is installed again
 	InstallUnverified     Defect = "install-unverified"       // a transferred section is installed without its digest being checked
