@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"plexus/engine/catalog"
 	"plexus/engine/client"
 	"plexus/engine/node"
 	"plexus/engine/session"
 	"plexus/engine/session/sessionpb"
+	"plexus/nspl/vocab"
 	"plexus/primitives"
 	"plexus/sim"
 )
@@ -46,6 +48,7 @@ func (c *crowd) start(i int) {
 		s.Control.NodeID = h.Name()
 		s.Interconnect.Listen = netip.AddrPortFrom(h.Addr(), peerPort)
 		s.Interconnect.Insecure = true
+		s.Scheduler = node.SchedulerRandom
 		if i > 0 {
 			s.Control.Join = []string{netip.AddrPortFrom(c.hosts[0].Addr(), peerPort).String()}
 		}
@@ -91,15 +94,19 @@ func (c *crowd) leader() int {
 	return -1
 }
 
+func (c *crowd) client(w primitives.World, i int) client.Options {
+	return client.Options{
+		Servers: []string{"http://" + netip.AddrPortFrom(c.hosts[i].Addr(), clientPort).String()},
+		Dial:    client.Frames(w, "default", "correct horse"), Client: "test", Domain: "default",
+	}
+}
+
 // run runs statements on a node.
 func (c *crowd) run(i int, statements ...string) {
 	c.t.Helper()
 	err := c.sim.Do("client", func() {
 		w, ctx := c.sim.Driver().World(), context.Background()
-		s, err := client.Open(ctx, w, client.Options{
-			Servers: []string{"http://" + netip.AddrPortFrom(c.hosts[i].Addr(), clientPort).String()},
-			Dial:    client.Frames(w, "default", "correct horse"), Client: "test", Domain: "default",
-		})
+		s, err := client.Open(ctx, w, c.client(w, i))
 		if err != nil {
 			c.t.Errorf("open: %v", err)
 			return
@@ -136,4 +143,75 @@ func TestThreeNodesFormACluster(t *testing.T) {
 	c.run(c.leader(), "DROP RELAY ticks")
 	c.hosts[first].Restart()
 	c.until(func() bool { return c.ready(first) })
+}
+
+// Work goes to other nodes when its owner is lost, and stays where it is when
+// everybody comes back.
+func TestWorkFailsOver(t *testing.T) {
+	c := newCrowd(t, 2, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	c.run(c.leader(), pipeline)
+	c.until(func() bool { return c.owner("pick") != "" })
+	owner := c.owner("pick")
+	for i := range c.hosts {
+		c.reads(i, "even", 25)
+	}
+	for i, h := range c.hosts {
+		if h.Name() == owner {
+			h.Crash()
+			c.nodes[i] = nil
+		}
+	}
+	c.until(func() bool { return c.owner("pick") != owner && c.owner("pick") != "" })
+	for i, h := range c.hosts {
+		if h.Running() {
+			c.until(func() bool { return c.ready(i) })
+			c.reads(i, "even", 25)
+		}
+	}
+}
+
+// reads waits until a session on a node has seen so many rows of a relay.
+func (c *crowd) reads(i int, relay string, rows int) {
+	c.t.Helper()
+	err := c.sim.Do("reader", func() {
+		w, ctx := c.sim.Driver().World(), context.Background()
+		s, err := client.Open(ctx, w, c.client(w, i))
+		if err != nil {
+			c.t.Errorf("open on node-%d: %v", i+1, err)
+			return
+		}
+		stream, err := s.Subscribe(ctx, "CREATE SUBSCRIPTION watch TO "+relay, sessionpb.RowFormat_JSON)
+		if err != nil {
+			c.t.Errorf("subscribe on node-%d: %v", i+1, err)
+			return
+		}
+		for rows > 0 {
+			frame, err := stream.Recv()
+			if err != nil {
+				c.t.Errorf("frame on node-%d: %v", i+1, err)
+				return
+			}
+			rows -= len(frame.GetRows().GetJson())
+		}
+		_ = stream.Close()
+		_ = s.Close(ctx)
+	}, time.Minute)
+	if err != nil {
+		c.t.Fatalf("node-%d, %d rows to go: %v", i+1, rows, err)
+	}
+}
+
+// owner returns the node that executes a junction, as the leader knows.
+func (c *crowd) owner(junction string) string {
+	at := c.leader()
+	if at < 0 {
+		return ""
+	}
+	s, ok := c.nodes[at].Group().State().Schedule("default")
+	if !ok {
+		return ""
+	}
+	a, _ := s.Assignment(catalog.Key{Kind: vocab.EntityJunction, Name: junction})
+	return a.Primary
 }

@@ -2,9 +2,11 @@ package node
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 
 	"plexus/engine/catalog"
+	"plexus/engine/decide"
 	"plexus/engine/interconnect"
 	"plexus/engine/schedule"
 	"plexus/engine/session"
@@ -18,13 +20,8 @@ type members struct {
 	mesh *interconnect.Mesh
 }
 
-// run tells the interconnect who this node is as soon as it is a member, and keeps
-// it connected with the nodes that the state names.
+// run keeps the interconnect connected with the nodes that the state names.
 func (m *members) run(ctx context.Context) error {
-	if _, err := primitives.Select(ctx, m.node.world, m.node.group.OnJoined()); err != nil {
-		return err
-	}
-	m.mesh.Identify(m.node.process(), m.node.group.Identity().Cluster)
 	follower := m.node.group.Follow()
 	defer m.node.group.Unfollow(follower)
 	for known := false; ; {
@@ -65,6 +62,30 @@ func (m *members) schedule() []schedule.Node {
 		nodes = append(nodes, x)
 	}
 	return nodes
+}
+
+// cluster returns everything that planning a schedule needs beside the definitions.
+func (m *members) cluster() decide.Cluster {
+	c := decide.Cluster{Nodes: m.schedule(), ReplicaCount: m.node.settings.ReplicaCount}
+	if m.node.settings.Scheduler == SchedulerRandom {
+		// Every leader draws alike, so a change of leaders moves nothing.
+		id := m.node.group.Identity().Cluster
+		seed := binary.BigEndian.Uint64(id[:])
+		c.Random = &seed
+	}
+	return c
+}
+
+// follow wakes whoever plans when what it knows of the nodes has changed.
+func (m *members) follow(ctx context.Context, changed *primitives.Notice) error {
+	f := m.mesh.Follow()
+	defer m.mesh.Unfollow(f)
+	for {
+		if err := f.Wait(ctx); err != nil {
+			return err
+		}
+		changed.Raise()
+	}
 }
 
 // live lists the nodes of the completion set, this one included, in order.

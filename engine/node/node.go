@@ -13,6 +13,7 @@ import (
 	"plexus/engine/exchange"
 	"plexus/engine/host"
 	"plexus/engine/interconnect"
+	"plexus/engine/leader"
 	"plexus/engine/observe"
 	"plexus/engine/session"
 	"plexus/engine/state"
@@ -55,6 +56,9 @@ type Node struct {
 	members  *members
 	interest *interest
 	exchange *exchange.Exchange
+	joined   *primitives.Event // this node is a member; what follows is set
+	holds    *holds
+	leader   *leader.Leader
 	epoch    interconnect.Epoch
 	executor *primitives.Executor
 	service  *session.Service
@@ -109,6 +113,7 @@ func (n *Node) Start(ctx context.Context) error {
 	consensus.start(group, n.tasks)
 	n.epoch = interconnect.NewEpoch(n.world)
 	mesh.Identify(n.process(), group.Identity().Cluster)
+	n.joined = primitives.NewEvent(n.world)
 	n.interest = newInterest(n)
 	n.exchange = exchange.New(exchange.Settings{
 		World: n.world, Port: exchange.OverMesh(mesh), Executor: n.executor, Metrics: n.metrics.registry, Tap: n.options.Tap,
@@ -127,7 +132,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := group.Start(context.Background()); err != nil {
 		return errors.Join(err, n.abort(ctx))
 	}
-	n.tasks.Go("members", n.members.run)
+	n.tasks.Go("membership", n.belong)
 	n.tasks.Go("interest", n.interest.run)
 	n.runtime.tasks.Go("runtime", n.runtime.run)
 	identity := group.Identity()
@@ -190,6 +195,22 @@ func (n *Node) listen(endpoints *host.Endpoints) error {
 func (n *Node) abort(ctx context.Context) error {
 	n.stopping.Store(true)
 	return errors.Join(n.closeListeners(ctx), n.closeObservability(ctx), n.teardown(ctx))
+}
+
+// belong waits until this node is a member of its cluster, and then takes part in
+// it.
+func (n *Node) belong(ctx context.Context) error {
+	if _, err := primitives.Select(ctx, n.world, n.group.OnJoined()); err != nil {
+		return err
+	}
+	n.mesh.Identify(n.process(), n.group.Identity().Cluster)
+	n.holds = newHolds(n)
+	n.leader = leader.New(n.world, leader.Deps{
+		Group: n.group, Cluster: n.members.cluster, Settled: n.runtime.Settle, Holds: n.holds.coordinator, Changed: n.members.follow,
+	})
+	n.joined.Set()
+	n.tasks.Go("leader", n.leader.Run)
+	return n.members.run(ctx)
 }
 
 // process is who this process is among all that ever ran as a node of the cluster.

@@ -13,6 +13,7 @@ import (
 	"plexus/engine/flow"
 	"plexus/engine/host"
 	"plexus/engine/interconnect"
+	"plexus/engine/quiesce"
 	"plexus/engine/session"
 	"plexus/primitives"
 )
@@ -70,6 +71,9 @@ const (
 func (r *runtime) run(ctx context.Context) error {
 	follower := r.node.group.Follow()
 	defer r.node.group.Unfollow(follower)
+	if err := r.node.joined.Wait(ctx); err != nil {
+		return err
+	}
 	if err := r.node.group.Admit(ctx); err != nil {
 		return err
 	}
@@ -296,13 +300,19 @@ func (r *runtime) settle(ctx context.Context, name string, revision uint64) erro
 	}
 }
 
-// Quiesce implements session.Runtime.
+// Quiesce implements session.Runtime: it holds a domain on every live node.
 func (r *runtime) Quiesce(ctx context.Context, name string) (release func(), err error) {
-	d := r.Domain(name)
-	if d == nil {
+	state := r.node.group.State()
+	if d, ok := state.Domain(name); !ok || !d.Running {
 		return func() {}, nil
 	}
-	return d.Quiesce(ctx, r.node.world.Clock().Now().Add(r.node.settings.QuiesceTimeout))
+	hold, err := r.node.holds.coordinator.Hold(ctx, quiesce.Plan{
+		Scope: quiesce.Scope{Domain: name, Purpose: quiesce.ForChange, Index: state.Applied, Whole: true},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = hold.Release(context.Background()) }, nil
 }
 
 // current is the committed runtime revision. A command that left it as it was,

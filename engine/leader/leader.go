@@ -1,0 +1,158 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plexus/engine/catalog"
+	"plexus/engine/catalog/catalogpb"
+	"plexus/engine/control"
+	"plexus/engine/decide"
+	"plexus/engine/quiesce"
+	"plexus/primitives"
+	"plexus/primitives/invariant"
+)
+
+var (
+	failedOver    = invariant.Sometimes("the work of a lost node went to others")
+	placedLate    = invariant.Sometimes("an operator without a node found one")
+	proposalStale = invariant.Sometimes("a duty of the leader proposed too late")
+)
+
+// Deps is what the duties need of their node.
+type Deps struct {
+	Group *control.Group
+	// Cluster is what is known of the nodes now.
+	Cluster func() decide.Cluster
+	// Changed raises the notice whenever Cluster may answer otherwise, until ctx
+	// ends.
+	Changed func(ctx context.Context, n *primitives.Notice) error
+	// Settled waits until every live node executes a domain as of an index.
+	Settled func(ctx context.Context, domain string, index uint64) error
+	Holds   *quiesce.Coordinator
+}
+
+// Leader does the duties of the tenures of one node.
+type Leader struct {
+	world primitives.World
+	deps  Deps
+	// begun is when this process first led.
+	begun primitives.Instant
+}
+
+// New returns a leader that does nothing yet.
+func New(w primitives.World, d Deps) *Leader {
+	return &Leader{world: w, deps: d, begun: primitives.Never}
+}
+
+const (
+	// graceAfterStart is how long the first tenure waits for voters to come back.
+	graceAfterStart = 10 * time.Second
+	// lookAgain bounds how long a duty trusts that it was told of every change.
+	lookAgain = time.Second
+)
+
+// Run does the duties whenever this node leads.
+func (l *Leader) Run(ctx context.Context) error {
+	wake := primitives.NewNotice(l.world)
+	g := primitives.NewGroup(ctx, l.world)
+	g.Go("leader watch", func(ctx context.Context) error { return l.deps.Changed(ctx, wake) })
+	follower := l.deps.Group.Follow()
+	defer l.deps.Group.Unfollow(follower)
+	for {
+		retry := primitives.Never
+		if _, leads := l.deps.Group.Tenure(); leads {
+			if l.begun == primitives.Never {
+				l.begun = l.world.Clock().Now()
+			}
+			if unfinished := l.reschedule(ctx); unfinished {
+				retry = l.world.Clock().Now().Add(lookAgain)
+			}
+		}
+		if _, err := primitives.Select(ctx, l.world, wake.OnRaise(), follower.OnChange(), primitives.AtCase(l.world, retry)); err != nil {
+			g.Cancel(err)
+			return errors.Join(err, g.Wait(context.Background()))
+		}
+	}
+}
+
+// reschedule brings every domain's schedule in line with the nodes there are. It
+// reports whether something is left to do that no change announces.
+func (l *Leader) reschedule(ctx context.Context) (unfinished bool) {
+	state := l.deps.Group.State()
+	cluster := l.deps.Cluster()
+	if l.waits(&cluster) {
+		return true
+	}
+	for d := range state.Domains() {
+		if d.Lease != nil {
+			continue // whoever holds it looks at the nodes itself, and releases it
+		}
+		a, refused := decide.Schedule(state, d.Name, cluster)
+		switch {
+		case refused != nil:
+			l.world.Log().Warn("domain cannot be scheduled", "domain", d.Name, "error", refused)
+		case a.Step != nil && !surplus(a):
+			unfinished = l.commit(ctx, d.Name, a) || unfinished
+		}
+	}
+	return unfinished
+}
+
+// waits reports whether the first tenure still waits for a voter that nothing was
+// heard of (L3).
+func (l *Leader) waits(c *decide.Cluster) bool {
+	if !l.world.Clock().Now().Before(l.begun.Add(graceAfterStart)) {
+		return false
+	}
+	for i := range c.Nodes {
+		if n := &c.Nodes[i]; n.Voter && !n.Live {
+			return true
+		}
+	}
+	return false
+}
+
+// surplus reports whether a schedule would move work that a living node has: that
+// is nobody's wish (L2).
+func surplus(a *decide.Assigned) bool {
+	for i := range a.Moves {
+		if m := &a.Moves[i]; !m.Lost && m.From != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Leader) commit(ctx context.Context, domain string, a *decide.Assigned) (again bool) {
+	result, err := l.deps.Group.Propose(ctx, &catalogpb.Command{Steps: []*catalogpb.Step{a.Step}})
+	switch {
+	case err != nil:
+		l.world.Log().Warn("a schedule was not committed", "domain", domain, "error", err)
+		return ctx.Err() == nil
+	case result.Refused != nil:
+		proposalStale.Hit()
+		l.world.Log().Debug("a schedule came too late", "domain", domain, "refused", result.Refused)
+		return true
+	}
+	for i := range a.Moves {
+		m := &a.Moves[i]
+		failedOver.HitIf(m.Lost && m.To != "")
+		placedLate.HitIf(m.From == "" && m.To != "")
+		l.world.Log().Info("operator assigned", "domain", domain, "operator", m.Key.String(), "from", m.From, "to", m.To, "lost", m.Lost)
+	}
+	return false
+}
+
+// propose commits steps and returns what refused them.
+func (l *Leader) propose(ctx context.Context, steps ...*catalogpb.Step) (catalog.Result, error) {
+	result, err := l.deps.Group.Propose(ctx, &catalogpb.Command{Steps: steps})
+	switch {
+	case err != nil:
+		return result, err
+	case result.Refused != nil:
+		return result, result.Refused
+	}
+	return result, nil
+}
