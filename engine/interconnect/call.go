@@ -36,6 +36,7 @@ func (c *connection) acquire(ctx context.Context, op Operation) error {
 
 func (c *connection) admissionError(op Operation, err error) error {
 	if errors.Is(err, primitives.ErrDeadline) {
+		c.m.metrics.quota[outward][op.Lane()].Add(1)
 		return c.transportError(PhaseAdmission, op, err)
 	}
 	return err
@@ -136,7 +137,11 @@ func (c *connection) post(op Operation, message []byte) bool {
 	c.lock()
 	defer c.unlock()
 	box := &c.outbox[op.Lane()]
-	if c.dead != nil || c.draining || box.len() >= outboxMax {
+	if box.len() >= outboxMax {
+		c.m.metrics.quota[outward][op.Lane()].Add(1)
+		return false
+	}
+	if c.dead != nil || c.draining {
 		return false
 	}
 	box.put(event{op, message})

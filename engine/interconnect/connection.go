@@ -182,6 +182,7 @@ func (c *connection) add(s *Stream) {
 	}
 	c.newest = s
 	c.live++
+	c.m.metrics.began(s)
 }
 
 // end takes a stream off the connection, with a failure unless it ended well.
@@ -208,6 +209,7 @@ func (c *connection) end(s *Stream, failure error) {
 	}
 	s.prev, s.next = nil, nil
 	c.live--
+	c.m.metrics.ended(s, failure)
 	if failure != nil {
 		c.giveBack(s.in.dropHeld())
 	}

@@ -23,6 +23,6 @@
 //	W7  Announcements of a peer never go back.
 //
 // Frames, windows, setup checks and health are pure cores; around them is one
-// reading and one writing task per connection. The package imports primitives
-// and protobuf, never another package of the engine.
+// reading and one writing task per connection. The package imports primitives,
+// engine/observe and protobuf, never another package of the engine.
 package interconnect

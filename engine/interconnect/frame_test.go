@@ -182,7 +182,7 @@ func TestMalformedHeaders(t *testing.T) {
 		e[at] = b
 		return e
 	}
-	for name, b := range map[string][]byte{
+	for name, b := range map[string][]byte{ //plexus:orderfree independent cases
 		"no kind": edit(4, 0), "an unknown kind": edit(4, byte(kindCount)), "unknown flags": edit(5, 0x80), "reserved bytes": edit(6, 1),
 		"too short a length": edit(3, 7), "too long": edit(1, 2), "huge": edit(0, 255), "no stream": edit(11, 0),
 		"END before LAST":          edit(5, flagEnd),
@@ -196,7 +196,7 @@ func TestMalformedHeaders(t *testing.T) {
 		"an undeclared first":      appendHeader(nil, header{kind: kindData, flags: flagFirst, stream: 1, payload: 4}),
 		"a long HELLO":             appendHeader(nil, header{kind: kindHello, payload: setupPayloadMax + 1}),
 		"a long RESET":             appendHeader(nil, header{kind: kindReset, stream: 1, payload: noticeMax + 1}),
-	} { //plexus:orderfree independent cases
+	} {
 		if h, err := parseHeader(b); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %+v, %v", name, h, err)
 		}
@@ -208,7 +208,7 @@ func TestAssemblerRefuses(t *testing.T) {
 		flags           uint8
 		bytes, declared int
 	}
-	for name, c := range map[string]struct {
+	for name, c := range map[string]struct { //plexus:orderfree independent cases
 		steps []step
 		err   error
 	}{
@@ -219,7 +219,7 @@ func TestAssemblerRefuses(t *testing.T) {
 		"more than declared": {[]step{{flagFirst, 5, 10}, {flagLast, 6, 0}}, ErrMalformed},
 		"a huge declaration": {[]step{{flagFirst, 5, 1 << 30}}, ErrTooLarge},
 		"a large message":    {[]step{{flagFirst | flagLast, 1001, 0}}, ErrTooLarge},
-	} { //plexus:orderfree independent cases
+	} {
 		a := new(assembler)
 		var err error
 		for _, s := range c.steps {

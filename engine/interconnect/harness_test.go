@@ -151,6 +151,14 @@ func (tm *testMesh) stop() {
 	if f := tm.sim.Failed(); f != nil {
 		tm.t.Error(f)
 	}
+	for _, n := range tm.nodes {
+		for class := range classCount {
+			m := n.mesh.metrics
+			if open := m.connections[class][0].Value() + m.connections[class][1].Value() + m.streams[class].Value(); open != 0 {
+				tm.t.Errorf("%s counts %d open connections and streams of class %s", n.name, open, class)
+			}
+		}
+	}
 }
 
 func (tm *testMesh) connected() bool {

@@ -62,7 +62,7 @@ func TestAvailabilityProperty(t *testing.T) {
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range map[string]struct { //plexus:orderfree independent cases
 		edit func(*Settings)
 		text string
 	}{
@@ -76,7 +76,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"no port":              {func(s *Settings) { s.Advertise = "localhost" }, "expected host:port"},
 		"no address":           {func(s *Settings) { s.Listen = netip.AddrPort{} }, "no address"},
 		"a short timeout":      {func(s *Settings) { s.UnavailableAfter = time.Millisecond }, "node-unavailability-timeout"},
-	} { //plexus:orderfree independent cases
+	} {
 		s := Defaults()
 		c.edit(&s)
 		err := s.Check()

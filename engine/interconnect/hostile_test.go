@@ -233,7 +233,7 @@ func TestHostileFrames(t *testing.T) {
 			}
 		})
 	})
-	for name, attack := range map[string]func(p *rawPeer){
+	for name, attack := range map[string]func(p *rawPeer){ //plexus:orderfree independent cases
 		"HELLO again":         func(p *rawPeer) { p.frame(header{kind: kindHello}, nil) },
 		"DATA without OPEN":   func(p *rawPeer) { p.frame(header{kind: kindData, stream: 5, flags: whole}, nil) },
 		"END without OPEN":    func(p *rawPeer) { p.frame(header{kind: kindEnd, stream: 5}, nil) },
@@ -260,7 +260,7 @@ func TestHostileFrames(t *testing.T) {
 			p.open(1, body, flagFirst, first(1<<20, make([]byte, 60_000)))
 			p.frame(header{kind: kindData, stream: 1}, make([]byte, 60_000))
 		},
-	} { //plexus:orderfree independent cases
+	} {
 		t.Run(name, func(t *testing.T) {
 			raw(t, Relay, func(m *Mesh) {
 				m.HandleStream(RelayBody, func(ctx context.Context, _ Process, s *Stream) error {

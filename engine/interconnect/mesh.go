@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plexus/engine/observe"
 	"plexus/primitives"
 )
 
@@ -30,6 +31,8 @@ type Settings struct {
 	// Removed reports whether a raft id was dropped from the cluster; nil knows
 	// nothing.
 	Removed func(raftID uint64) bool
+	// Registry takes the metrics; nil keeps none.
+	Registry *observe.Registry
 }
 
 // Defaults returns the settings of the specification.
@@ -104,7 +107,7 @@ type Mesh struct {
 	outbound admissions
 	inbound  admissions
 	handlers []atomic.Pointer[handler]
-	metrics  Metrics
+	metrics  *metrics
 
 	mu       *primitives.Mutex
 	identity atomic.Pointer[identity]
@@ -139,8 +142,9 @@ func New(w primitives.World, s Settings) (*Mesh, error) {
 		world: w, settings: s, memory: newMemories(w), outbound: newAdmissions(w), inbound: newAdmissions(w),
 		handlers: make([]atomic.Pointer[handler], len(catalogue)),
 		mu:       primitives.NewMutex(w), handshakes: primitives.NewSemaphore(w, handshakesMax), probes: primitives.NewSemaphore(w, probesMax),
-		rounds: primitives.NewNotice(w),
+		rounds: primitives.NewNotice(w), metrics: newMetrics(s.Registry),
 	}
+	m.observe(s.Registry)
 	m.followers.world = w
 	m.peers.Store(&map[string]*peer{})
 	m.Handle(HealthProbe, m.answerProbe)
@@ -349,6 +353,8 @@ func (m *Mesh) register(c *connection) {
 	m.lock()
 	m.links = append(m.links, c)
 	m.unlock()
+	m.metrics.established[c.class].Add(1)
+	m.metrics.connections[c.class][directionOf(c.dialled)].Add(1)
 }
 
 // snapshot returns the established connections, oldest first.
@@ -364,6 +370,8 @@ func (m *Mesh) unregister(c *connection) {
 		m.links = slices.Delete(m.links, i, i+1)
 	}
 	m.unlock()
+	m.metrics.connections[c.class][directionOf(c.dialled)].Add(-1)
+	m.metrics.failed(c.class, failedClosed)
 }
 
 // member returns a peer by its node id.

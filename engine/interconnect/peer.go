@@ -212,7 +212,7 @@ func (s *slot) hold(ctx context.Context, c *connection) {
 // fail notes why an attempt failed. Only a change is logged: an unreachable peer
 // is tried for ever.
 func (s *slot) fail(err error) {
-	s.p.m.metrics.failed(s.class, err)
+	s.p.m.metrics.failed(s.class, attemptReason(err))
 	text := err.Error()
 	again := s.logged == text
 	s.logged = text
@@ -293,8 +293,9 @@ func (p *peer) call(ctx context.Context, op Operation, exactly *Process, request
 }
 
 func (p *peer) callWithin(ctx context.Context, op Operation, exactly *Process, request []byte, s *slot) ([]byte, error) {
-	w := p.m.world
-	ctx, cancel := primitives.WithDeadline(ctx, w, w.Clock().Now().Add(op.Within()))
+	clock := p.m.world.Clock()
+	start := clock.Now()
+	ctx, cancel := primitives.WithDeadline(ctx, p.m.world, start.Add(op.Within()))
 	defer cancel()
 	for {
 		c, err := s.connection(ctx, op, exactly)
@@ -303,6 +304,7 @@ func (p *peer) callWithin(ctx context.Context, op Operation, exactly *Process, r
 		}
 		answer, err := c.exchange(ctx, op, request)
 		if !errors.Is(err, errRetired) {
+			p.m.metrics.request(op, clock.Now().Sub(start))
 			return answer, err
 		}
 		if err := s.next(ctx, c, op); err != nil {

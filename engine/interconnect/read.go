@@ -160,6 +160,7 @@ func (c *connection) accept(h header, p prefix) (*Stream, error) {
 	case c.guest && !op.entry().guest:
 		return refuse(resetRefused, &Refusal{Class: Rejected, Subject: "membership", Detail: op.String() + " is for members"}, nil)
 	case c.lanes[lane] >= laneStreams[c.class][lane]:
+		c.m.metrics.quota[inward][lane].Add(1)
 		return refuse(resetBusy, nil, nil)
 	}
 	c.lanes[lane]++
@@ -231,6 +232,7 @@ func (c *connection) arrived(s *Stream, h header, f fragment) {
 	default:
 		r.held += f.cost()
 	}
+	c.m.metrics.carried(c.class, inward, f.bytes)
 	if f.last {
 		s.in.ready = append(s.in.ready, *r)
 		s.in.part, s.in.partial = received{}, false

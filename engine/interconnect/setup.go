@@ -120,7 +120,6 @@ func (m *Mesh) connect(ctx context.Context, host string, port uint16, expected P
 	conn.WriteBy(primitives.Never)
 	c := newConnection(m, class, number, true, ch, frames, remote)
 	c.expires = m.expiry(cert)
-	m.metrics.established(class)
 	return c, nil
 }
 
@@ -221,7 +220,7 @@ func (m *Mesh) listen(ctx context.Context) error {
 			continue
 		}
 		if !m.handshakes.TryAcquire(1) {
-			m.metrics.refused()
+			m.metrics.failed(Management, failedCapacity)
 			conn.Close()
 			continue
 		}
@@ -248,7 +247,7 @@ func (m *Mesh) welcome(conn primitives.Conn) *connection {
 	conn.WriteBy(deadline)
 	c, err := m.greet(conn)
 	if err != nil {
-		m.metrics.refused()
+		m.metrics.failed(Management, attemptReason(err))
 		if !errors.Is(err, io.EOF) { // a port scan is no news
 			m.world.Log().Warn("interconnect connection not accepted", "from", conn.RemoteAddr().String(), "error", err)
 		}
@@ -310,7 +309,6 @@ func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 	c.guest = from.guest
 	c.expires = m.expiry(cert)
 	m.register(c)
-	m.metrics.established(from.class)
 	if p := (*m.peers.Load())[from.process.Node]; p != nil && !from.guest {
 		p.met(from.process)
 		p.poke()

@@ -200,6 +200,7 @@ func (c *connection) emit(s *Stream, b *batch) emission {
 	o.credit.take(n + cost)
 	c.sendWin.take(n + cost)
 	o.offset += n
+	c.m.metrics.carried(c.class, outward, n)
 	if n == rest {
 		o.message, o.pending = nil, false
 		if s.sent != nil {
