@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"plexus/engine/quiesce"
 	"plexus/engine/state"
@@ -69,21 +70,8 @@ func (p *Participant) activate(ctx context.Context, domain string, t *Target) er
 		activationMissed.Hit()
 		return err
 	}
-	if known != nil {
-		if err := p.restore(ctx, known); err != nil {
-			return fmt.Errorf("activate %s '%s': %w", t.Entity.Kind.Words(), t.Entity.Name, err)
-		}
-	}
-	if t.Forced {
-		for _, o := range t.Outcomes {
-			if !o.Reset() {
-				continue
-			}
-			component, _ := p.component(o.Component) // match found it
-			if err := component.Reset(ctx, domain, t.Entity); err != nil {
-				return fmt.Errorf("reset %s of %s '%s': %w", o.Component, t.Entity.Kind.Words(), t.Entity.Name, err)
-			}
-		}
+	if err := p.restore(ctx, domain, t, known); err != nil {
+		return fmt.Errorf("activate %s '%s': %w", t.Entity.Kind.Words(), t.Entity.Name, err)
 	}
 	if err := p.shelf.mark(t.Transition, domain); err != nil {
 		return fmt.Errorf("mark transition %s: %w", t.Transition, err)
@@ -140,39 +128,58 @@ func (p *Participant) match(known *preparation, domain string, t *Target) error 
 	return nil
 }
 
-// restore verifies every container and only then restores the first.
-func (p *Participant) restore(ctx context.Context, known *preparation) (err error) {
-	containers := make([]*state.Container, 0, len(known.refs))
+// restore verifies every container and only then replaces what this node keeps of
+// the operator: what an earlier owner had and the last one had not is of the past.
+func (p *Participant) restore(ctx context.Context, domain string, t *Target, known *preparation) (err error) {
+	var containers []*state.Container
 	defer func() {
 		for _, c := range containers {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	for i, want := range known.refs {
-		c, err := p.shelf.open(known, i)
-		if err != nil {
+	if known != nil {
+		if containers, err = p.verified(known); err != nil {
 			return err
-		}
-		containers = append(containers, c)
-		got, err := c.Verify()
-		if err != nil {
-			return err
-		}
-		if got != want {
-			return &DamageError{File: containerName(p.shelf.directory(known.binding.Transition), i), What: "it is not the prepared container"}
 		}
 	}
 	for i := range p.components {
+		component := &p.components[i]
+		decided := slices.ContainsFunc(t.Outcomes, func(o Outcome) bool { return o.Component == component.Kind })
+		if t.Forced && !decided {
+			continue // the operator owns no such state
+		}
+		if err := component.Reset(ctx, domain, t.Entity); err != nil {
+			return fmt.Errorf("empty %s: %w", component.Kind, err)
+		}
 		for _, c := range containers {
-			if c.Component != p.components[i].Kind {
+			if c.Component != component.Kind {
 				continue
 			}
-			if err := p.components[i].Restore(ctx, c); err != nil {
-				return err
+			if err := component.Restore(ctx, c); err != nil {
+				return fmt.Errorf("restore %s: %w", component.Kind, err)
 			}
 		}
 	}
 	return nil
+}
+
+// verified opens the containers of a preparation, checked to the last byte.
+func (p *Participant) verified(known *preparation) (containers []*state.Container, err error) {
+	for i, want := range known.refs {
+		c, err := p.shelf.open(known, i)
+		if err != nil {
+			return containers, err
+		}
+		containers = append(containers, c)
+		got, err := c.Verify()
+		if err != nil {
+			return containers, err
+		}
+		if got != want {
+			return containers, &DamageError{File: containerName(p.shelf.directory(known.binding.Transition), i), What: "it is not the prepared container"}
+		}
+	}
+	return containers, nil
 }
 
 // tidy removes what is not needed any more once everything of a domain is

@@ -17,7 +17,8 @@ type Component struct {
 	// Restore makes a verified container the operator's state, durably. It is
 	// repeated after a crash, always before the operator runs.
 	Restore func(ctx context.Context, c *state.Container) error
-	// Reset makes the operator start empty, durably. It may be repeated.
+	// Reset makes the operator start empty, durably: before Restore, or instead of
+	// it. It may be repeated.
 	Reset func(ctx context.Context, domain string, e quiesce.Entity) error
 	// Saved lists what this node keeps of the operator's state, as owner or replica,
 	// for a forced recovery. Serve finds each.

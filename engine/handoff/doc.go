@@ -19,7 +19,9 @@
 //	    A discard that comes first wins.
 //	H5  Only a committed transition activates, once; a missing or different
 //	    preparation fails the activation and touches no checkpoint.
-//	H6  A component is emptied only where the committed schedule says so.
+//	H6  An activation replaces what the node keeps of an operator: by what was
+//	    prepared, and by nothing where nothing was captured or the committed
+//	    schedule says reset.
 //
 // The coordinator and the reconciliation are step cores with thin tasks; the
 // package imports quiesce, state and primitives. It never imports flow, control,

@@ -121,6 +121,15 @@ func TestCheckpointsSurviveCrashes(t *testing.T) {
 				until(confirmed + 1)
 			}
 		}
+		if seed%3 == 1 {
+			h.AfterTurns(1+int(seed/3)%24, h.Kill)
+			if err := s.RunUntil(func() bool { return !h.Running() }, time.Minute); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			h.Start("owner", publish)
+			opened := confirmed
+			_ = s.RunUntil(func() bool { return confirmed > opened }, time.Duration(seed%17)*100*time.Microsecond)
+		}
 		_ = s.Run(time.Duration(seed%11) * 50 * time.Microsecond)
 		h.Crash()
 		h.Disk().Heal()

@@ -3,6 +3,7 @@ package protocol
 import (
 	"testing"
 
+	"plexus/primitives"
 	"plexus/sim/campaign"
 )
 
@@ -24,7 +25,13 @@ func run(t *testing.T, s campaign.Scenario, seeds uint64) {
 			hits[site] += n
 		}
 	}
-	t.Log(hits)
+	for _, site := range primitives.SortedKeys(hits) {
+		if hits[site] > 0 {
+			t.Logf("%7d %s", hits[site], site)
+		}
+	}
 }
 
 func TestHolds(t *testing.T) { run(t, Holds(), 12) }
+
+func TestHandoffs(t *testing.T) { run(t, Handoffs(), 8) }
