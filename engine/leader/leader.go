@@ -9,7 +9,7 @@ import (
 	"plexus/engine/catalog/catalogpb"
 	"plexus/engine/control"
 	"plexus/engine/decide"
-	"plexus/engine/quiesce"
+	"plexus/engine/handoff"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
 )
@@ -30,7 +30,9 @@ type Deps struct {
 	Changed func(ctx context.Context, n *primitives.Notice) error
 	// Settled waits until every live node executes a domain as of an index.
 	Settled func(ctx context.Context, domain string, index uint64) error
-	Holds   *quiesce.Coordinator
+	// Moves hands state over, and Schedules is what it has to know for that.
+	Moves     *handoff.Coordinator
+	Schedules handoff.Schedules
 }
 
 // Leader does the duties of the tenures of one node.
@@ -60,9 +62,24 @@ func (l *Leader) Run(ctx context.Context) error {
 	g.Go("leader watch", func(ctx context.Context) error { return l.deps.Changed(ctx, wake) })
 	follower := l.deps.Group.Follow()
 	defer l.deps.Group.Unfollow(follower)
+	var tenure uint64
+	reconciling, stop := ctx, context.CancelFunc(func() {})
+	defer func() { stop() }()
 	for {
 		retry := primitives.Never
-		if _, leads := l.deps.Group.Tenure(); leads {
+		term, leads := l.deps.Group.Tenure()
+		if !leads {
+			term = 0
+		}
+		if term != tenure {
+			tenure = term
+			stop()
+			if leads {
+				reconciling, stop = primitives.WithCancel(ctx, l.world)
+				l.reconcile(g, reconciling)
+			}
+		}
+		if leads {
 			if l.begun == primitives.Never {
 				l.begun = l.world.Clock().Now()
 			}
@@ -75,6 +92,19 @@ func (l *Leader) Run(ctx context.Context) error {
 			return errors.Join(err, g.Wait(context.Background()))
 		}
 	}
+}
+
+// reconcile settles, for one tenure, what earlier moves left at the nodes.
+func (l *Leader) reconcile(g *primitives.Group, tenure context.Context) {
+	changed := primitives.NewNotice(l.world)
+	g.Go("leader watch", func(context.Context) error {
+		_ = l.deps.Changed(tenure, changed) // it ends with the tenure
+		return nil
+	})
+	g.Go("leader reconciliation", func(context.Context) error {
+		_ = l.deps.Moves.Reconcile(tenure, l.deps.Schedules, changed)
+		return nil
+	})
 }
 
 // reschedule brings every domain's schedule in line with the nodes there are. It
@@ -126,15 +156,14 @@ func surplus(a *decide.Assigned) bool {
 }
 
 func (l *Leader) commit(ctx context.Context, domain string, a *decide.Assigned) (again bool) {
-	result, err := l.deps.Group.Propose(ctx, &catalogpb.Command{Steps: []*catalogpb.Step{a.Step}})
-	switch {
-	case err != nil:
-		l.world.Log().Warn("a schedule was not committed", "domain", domain, "error", err)
+	if err := l.recover(ctx, domain, a); err != nil {
+		var refused *catalog.Refusal
+		if proposalStale.HitIf(errors.As(err, &refused)) {
+			l.world.Log().Debug("a schedule came too late", "domain", domain, "refused", refused)
+		} else {
+			l.world.Log().Warn("a schedule was not committed", "domain", domain, "error", err)
+		}
 		return ctx.Err() == nil
-	case result.Refused != nil:
-		proposalStale.Hit()
-		l.world.Log().Debug("a schedule came too late", "domain", domain, "refused", result.Refused)
-		return true
 	}
 	for i := range a.Moves {
 		m := &a.Moves[i]

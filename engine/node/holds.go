@@ -12,6 +12,7 @@ import (
 // while it leads itself. It exists once the node is a member.
 type holds struct {
 	node        *Node
+	settings    quiesce.Settings
 	participant *quiesce.Participant
 	coordinator *quiesce.Coordinator
 }
@@ -28,7 +29,7 @@ var holdOperations = []struct {
 func newHolds(n *Node) *holds {
 	settings := quiesce.Defaults()
 	settings.Timeout, settings.Lease = n.settings.QuiesceTimeout, n.settings.GateLease
-	h := &holds{node: n}
+	h := &holds{node: n, settings: settings}
 	self := processOf(n.process())
 	h.participant = quiesce.NewParticipant(n.world, settings, self, locals{n.runtime})
 	h.participant.Start(context.Background())

@@ -58,6 +58,7 @@ type Node struct {
 	exchange *exchange.Exchange
 	joined   *primitives.Event // this node is a member; what follows is set
 	holds    *holds
+	handoffs *handoffs
 	leader   *leader.Leader
 	epoch    interconnect.Epoch
 	executor *primitives.Executor
@@ -205,8 +206,13 @@ func (n *Node) belong(ctx context.Context) error {
 	}
 	n.mesh.Identify(n.process(), n.group.Identity().Cluster)
 	n.holds = newHolds(n)
+	var err error
+	if n.handoffs, err = newHandoffs(n); err != nil {
+		return err
+	}
 	n.leader = leader.New(n.world, leader.Deps{
-		Group: n.group, Cluster: n.members.cluster, Settled: n.runtime.Settle, Holds: n.holds.coordinator, Changed: n.members.follow,
+		Group: n.group, Cluster: n.members.cluster, Settled: n.runtime.Settle, Moves: n.handoffs.coordinator, Schedules: n.handoffs,
+		Changed: n.members.follow,
 	})
 	n.joined.Set()
 	n.tasks.Go("leader", n.leader.Run)

@@ -71,6 +71,13 @@ func (p *positions) incarnation(key state.Key) (state.Key, error) {
 	return key, nil
 }
 
+// committed returns the key of the incarnation that the applied state names; its
+// instance does not count.
+func (p *positions) committed(domain, ingestor string) (state.Key, bool) {
+	key, err := p.incarnation(state.Key{Domain: domain, Ingestor: ingestor})
+	return key, err == nil
+}
+
 // Neither name holds a '/', and a domain name holds no '.', so keys stay apart.
 func domainKey(d *catalog.Domain) string { return fmt.Sprintf("%s.%d", d.Name, d.Positions) }
 

@@ -211,6 +211,9 @@ func (r *runtime) serve(ctx context.Context, d *domain) error {
 func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error {
 	next, err := decide.Plan(r.node.group.State(), d.name)
 	if err == nil {
+		err = r.node.handoffs.activate(ctx, d.name)
+	}
+	if err == nil {
 		r.endpoints.Configure(d.name, next.Endpoints)
 		revision = next.Number
 		err = d.flow.Install(ctx, next)

@@ -36,6 +36,8 @@ type Settings struct {
 	// ReplicaCount is how many nodes keep the state of an operator beside its owner.
 	ReplicaCount int
 	Scheduler    Scheduler
+	// StagingBytes bounds what transfers keep on disk.
+	StagingBytes uint64
 	// Parallelism is how many tasks the machine runs at once.
 	Parallelism int
 }
@@ -121,6 +123,8 @@ var flags = []Flag{
 		set: duration(func(s *Settings) *time.Duration { return &s.UnavailabilityTimeout })},
 	{Name: "replica-count", Default: "0", Help: "nodes that keep the state of an operator beside its owner",
 		set: count(func(s *Settings) *int { return &s.ReplicaCount })},
+	{Name: "staging-max-bytes", Default: "128GiB", Help: "disk that transfers of state may use",
+		set: size(func(s *Settings) *uint64 { return &s.StagingBytes })},
 	{Name: "scheduler", Default: "spread", Help: "where operators run: spread (near what feeds them, load even), random (by chance, for tests)",
 		set: choice(func(s *Settings) *Scheduler { return &s.Scheduler }, SchedulerSpread, SchedulerRandom)},
 	{Name: "init-password", Help: "password of the first user; a random one is written to DATA-DIR/initial-password without it", Secret: true,

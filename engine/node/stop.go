@@ -62,6 +62,9 @@ func (n *Node) teardown(ctx context.Context) error {
 	if waitErr := n.tasks.Wait(ctx); waitErr != nil && ctx.Err() != nil {
 		err = waitErr
 	}
+	if n.handoffs != nil {
+		err = errors.Join(err, n.handoffs.stop(ctx))
+	}
 	if n.holds != nil {
 		err = errors.Join(err, n.holds.stop(ctx))
 	}
