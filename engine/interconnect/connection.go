@@ -35,8 +35,8 @@ type connection struct {
 	oldest   *Stream
 	newest   *Stream
 	live     int
-	lastID   uint32 // of the newest stream on the wire
-	first    *Stream
+	lastID   uint32  // of the newest stream on the wire
+	first    *Stream // has something to write
 	last     *Stream
 	control  []byte // frames without a stream's turn
 	spare    []byte // the other buffer of control
@@ -66,6 +66,9 @@ type channel interface {
 	io.Reader
 	// writeAll writes the pieces in order.
 	writeAll(pieces [][]byte) error
+	// CloseWrite ends the outgoing half: the peer reads io.EOF behind what was
+	// written.
+	CloseWrite() error
 	Close() error
 }
 
@@ -102,8 +105,12 @@ func (c *connection) unlock() {
 
 // run carries the connection until it is lost. The calling task reads.
 func (c *connection) run() {
-	c.m.tasks.Go("interconnect writer", func(context.Context) error {
-		c.fail(c.write())
+	c.m.tasks.Go("interconnect writer", func(ctx context.Context) error {
+		// After a good end the reader ends the connection: bytes of the peer that
+		// nobody read would make the kernel take back what was written.
+		if err := c.write(ctx); err != nil {
+			c.fail(err)
+		}
 		return nil
 	})
 	c.fail(c.read())
@@ -114,6 +121,13 @@ func (c *connection) usable() bool {
 	c.lock()
 	defer c.unlock()
 	return c.dead == nil && !c.draining
+}
+
+// wished reports whether a side let the connection retire before it ended.
+func (c *connection) wished() bool {
+	c.lock()
+	defer c.unlock()
+	return c.draining
 }
 
 // fail ends the connection and every stream on it. The first cause counts.
@@ -314,15 +328,6 @@ func (c *connection) reset(id uint32, code uint32, refusal *Refusal, cause error
 	c.notice(header{kind: kindReset, stream: id}, payload)
 }
 
-// goaway says that no stream may begin any more, or why the connection ends.
-func (c *connection) goaway(code SetupCode, detail string) {
-	payload, err := Encode(&interconnectpb.Goaway{Code: uint32(code), Detail: clip(detail)})
-	if err != nil {
-		payload = nil
-	}
-	c.notice(header{kind: kindGoaway}, payload)
-}
-
 // retire lets no further stream begin and closes once those that live have
 // returned, at the latest at the instant.
 func (c *connection) retire(ctx context.Context, until primitives.Instant) {
@@ -333,7 +338,7 @@ func (c *connection) retire(ctx context.Context, until primitives.Instant) {
 	}
 	if !c.draining {
 		c.draining = true
-		c.goaway(0, "")
+		c.notice(header{kind: kindGoaway}, nil)
 	}
 	idle := c.live == 0
 	c.unlock()

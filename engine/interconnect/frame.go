@@ -75,7 +75,7 @@ var frameRules = [kindCount]frameRule{
 	kindCredit:  {4, 4, 0, true},
 	kindPing:    {8, 8, 0, false},
 	kindPong:    {8, 8, 0, false},
-	kindGoaway:  {0, noticeMax, 0, false},
+	kindGoaway:  {0, 0, 0, false},
 }
 
 const (

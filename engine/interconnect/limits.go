@@ -7,7 +7,7 @@ const (
 	headerBytes     = 12
 	payloadMax      = 64 << 10
 	setupPayloadMax = 4 << 10 // HELLO, WELCOME, REFUSED
-	noticeMax       = 2 << 10 // RESET, GOAWAY
+	noticeMax       = 2 << 10 // RESET
 	detailMax       = 1 << 10 // text within them
 )
 
@@ -68,7 +68,14 @@ const (
 	appendAdmissions = 2 * PeersMax
 
 	connectionsMax = 768
-	handshakesMax  = 32
+	handshakesMax  = 32 // in each direction
+	// guestsMax bounds the connections of processes that are no members, and
+	// guestWithin how long one lasts: enough for a cluster that forms at once.
+	guestsMax   = 64
+	guestWithin = 30 * time.Second
+	// streamsPerConnection is when a connection is replaced, long before its stream
+	// ids run out.
+	streamsPerConnection = 1 << 31
 	// outboxMax bounds the events of one connection and lane that wait for a stream.
 	outboxMax = 256
 )

@@ -60,7 +60,16 @@ func (c *connection) look(now primitives.Instant) linkState {
 		c.notice(header{kind: kindPing}, binary.BigEndian.AppendUint64(nil, c.pinged))
 		c.unlock()
 	}
-	if !c.expired && !now.Before(c.expires) {
+	c.lock()
+	worn := c.dialled && c.lastID > streamsPerConnection
+	if c.class == Replication {
+		// The sender of a slow stream learns, too, when its bytes were taken.
+		for s := c.oldest; s != nil; s = s.next {
+			c.creditStream(s, 1)
+		}
+	}
+	c.unlock()
+	if !c.expired && (worn || !now.Before(c.expires)) {
 		c.expired = true
 		return linkExpired
 	}

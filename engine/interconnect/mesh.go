@@ -120,6 +120,8 @@ type Mesh struct {
 
 	credentials *credentials
 	handshakes  *primitives.Semaphore
+	dials       *primitives.Semaphore
+	refusals    logLimit // of connections that were not accepted
 	probes      *primitives.Semaphore
 	announcing  announcing
 	followers   followers
@@ -142,6 +144,7 @@ func New(w primitives.World, s Settings) (*Mesh, error) {
 		world: w, settings: s, memory: newMemories(w), outbound: newAdmissions(w), inbound: newAdmissions(w),
 		handlers: make([]atomic.Pointer[handler], len(catalogue)),
 		mu:       primitives.NewMutex(w), handshakes: primitives.NewSemaphore(w, handshakesMax), probes: primitives.NewSemaphore(w, probesMax),
+		dials:  primitives.NewSemaphore(w, handshakesMax),
 		rounds: primitives.NewNotice(w), metrics: newMetrics(s.Registry),
 	}
 	m.observe(s.Registry)
@@ -319,13 +322,16 @@ func (m *Mesh) SetPeers(list []Peer) {
 	m.members.set(list)
 	m.peers.Store(&next)
 	running := m.tasks != nil
-	foreign := m.foreignLinks()
+	foreign, older := m.foreignLinks()
 	m.unlock()
 	for _, p := range retired {
 		p.retire()
 	}
 	for _, c := range foreign {
 		c.fail(ErrUnknownNode)
+	}
+	for _, c := range older {
+		c.fail(ErrSuperseded)
 	}
 	if running {
 		for _, p := range started {
@@ -337,15 +343,22 @@ func (m *Mesh) SetPeers(list []Peer) {
 	}
 }
 
-// foreignLinks are the accepted connections of processes that are no members any
-// more.
-func (m *Mesh) foreignLinks() (list []*connection) {
+// foreignLinks are the connections with processes that are no members any more, and
+// those with processes older than the admitted ones.
+func (m *Mesh) foreignLinks() (foreign, older []*connection) {
 	for _, c := range m.links {
-		if !c.guest && !c.dialled && m.members.judge(c.remote, m.settings.Removed) != nil {
-			list = append(list, c)
+		if c.guest || c.remote.RaftID == 0 {
+			continue
+		}
+		switch e := m.members.judge(c.remote, m.settings.Removed); {
+		case e == nil:
+		case e.Code == SetupStale:
+			older = append(older, c)
+		case !c.dialled:
+			foreign = append(foreign, c)
 		}
 	}
-	return list
+	return foreign, older
 }
 
 // register takes an established connection into the list.
@@ -371,7 +384,9 @@ func (m *Mesh) unregister(c *connection) {
 	}
 	m.unlock()
 	m.metrics.connections[c.class][directionOf(c.dialled)].Add(-1)
-	m.metrics.failed(c.class, failedClosed)
+	if !c.guest && !c.wished() {
+		m.metrics.failed(c.class, failedClosed)
+	}
 }
 
 // member returns a peer by its node id.

@@ -3,6 +3,7 @@ package interconnect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -49,20 +50,26 @@ type slot struct {
 	poked   *primitives.Notice
 	wanted  atomic.Int32 // exchanges that wait, for bulk
 	failure atomic.Pointer[error]
-	logged  string // the last failure in the log
+	logged  logLimit
 }
 
 func newPeer(m *Mesh, target Peer) *peer {
 	w := m.world
 	p := &peer{m: m, target: target, gone: primitives.NewEvent(w), news: primitives.NewNotice(w)}
 	p.counter.Store(target.Counter)
+	var undialled error
 	if host, port, err := splitEndpoint(target.Endpoint); err == nil {
 		p.host, p.port = host, port
+	} else {
+		undialled = &TransportError{Phase: PhaseResolve, Node: target.Node, Err: err}
 	}
 	for class, n := range connections {
 		for number := range n {
 			s := &slot{p: p, class: Class(class), number: number, poked: primitives.NewNotice(w)}
 			s.changed.Store(primitives.NewEvent(w))
+			if undialled != nil {
+				s.failure.Store(&undialled)
+			}
 			p.slots[class] = append(p.slots[class], s)
 		}
 	}
@@ -143,7 +150,7 @@ func (s *slot) set(c *connection) {
 // run keeps the slot connected.
 func (s *slot) run(ctx context.Context) error {
 	w := s.p.m.world
-	draw := w.Entropy().Stream("interconnect/backoff/" + s.p.target.Node)
+	draw := w.Entropy().Stream(fmt.Sprintf("interconnect/backoff/%s/%s/%d", s.p.target.Node, s.class, s.number))
 	wait := time.Duration(0)
 	before := false
 	for ctx.Err() == nil {
@@ -193,8 +200,11 @@ func (s *slot) hold(ctx context.Context, c *connection) {
 			idle = primitives.AtCase(w, w.Clock().Now().Add(bulkIdle))
 		}
 		switch i, err := primitives.Select(ctx, w, c.retiring.OnSet(), idle); {
-		case err != nil:
+		case err != nil && s.p.gone.IsSet():
 			c.fail(ErrUnknownNode)
+			return
+		case err != nil:
+			c.fail(ErrStopped)
 			return
 		case i == 0:
 			return
@@ -209,15 +219,12 @@ func (s *slot) hold(ctx context.Context, c *connection) {
 	}
 }
 
-// fail notes why an attempt failed. Only a change is logged: an unreachable peer
-// is tried for ever.
+// fail notes why an attempt failed. An unreachable peer is tried for ever, but not
+// logged every time.
 func (s *slot) fail(err error) {
 	s.p.m.metrics.failed(s.class, attemptReason(err))
-	text := err.Error()
-	again := s.logged == text
-	s.logged = text
 	s.failure.Store(&err)
-	if again {
+	if !s.logged.allow(failureKey(err), s.p.m.world.Clock().Now()) {
 		return
 	}
 	level := s.p.m.world.Log().Debug
@@ -225,11 +232,40 @@ func (s *slot) fail(err error) {
 		level = s.p.m.world.Log().Warn
 	}
 	level("no connection with peer", "node", s.p.target.Node, "endpoint", s.p.target.Endpoint, "class", s.class.String(), "error", err)
-	// Who waits for the connection hears of a refusal that stays.
-	var setup *SetupError
-	if errors.As(err, &setup) && setup.Code.Permanent() {
-		s.changed.Swap(primitives.NewEvent(s.p.m.world)).Set()
+}
+
+// logLimit keeps what repeats out of the log: one line for a change, a second apart,
+// and one a minute for what stays.
+type logLimit struct {
+	key string
+	at  primitives.Instant
+}
+
+func (l *logLimit) allow(key string, now primitives.Instant) bool {
+	wait := time.Minute
+	if key != l.key {
+		wait = time.Second
 	}
+	if l.key != "" && now.Sub(l.at) < wait {
+		return false
+	}
+	l.key, l.at = key, now
+	return true
+}
+
+// failureKey tells failures apart that are worth another line.
+func failureKey(err error) string {
+	var (
+		refused *SetupError
+		failed  *TransportError
+	)
+	switch {
+	case errors.As(err, &refused):
+		return refused.Code.String()
+	case errors.As(err, &failed):
+		return failed.Phase.String()
+	}
+	return "other"
 }
 
 // connection returns the one to use, waiting for it. A channel's hash picks among

@@ -36,7 +36,7 @@ func (c *connection) read() error {
 		case kindPing, kindPong:
 			err = c.readPing(h)
 		case kindGoaway:
-			err = c.readGoaway(h)
+			c.readGoaway()
 		default:
 			err = fmt.Errorf("%w: %s after setup", ErrMalformed, h.kind)
 		}
@@ -179,6 +179,9 @@ func (c *connection) place(s *Stream, h header, p prefix) (fragment, []byte, err
 	limit := s.op.MessageMax()
 	if s.opened {
 		limit = s.op.AnswerMax()
+	}
+	if s.left {
+		return fragment{first: h.flags&flagFirst != 0, bytes: h.payload}, nil, nil // nobody reads any more
 	}
 	f, err := s.in.add(h.flags, h.payload, p.declared, limit)
 	if err != nil {
@@ -359,8 +362,8 @@ func (c *connection) readPing(h header) error {
 		c.notice(header{kind: kindPong}, b)
 		return c.checkControl()
 	}
-	if n := binary.BigEndian.Uint64(b); n != c.pinged {
-		return fmt.Errorf("%w: PONG %d for PING %d", ErrMalformed, n, c.pinged)
+	if n := binary.BigEndian.Uint64(b); n == 0 || n > c.pinged {
+		return fmt.Errorf("%w: PONG %d after PING %d", ErrMalformed, n, c.pinged)
 	}
 	return nil
 }
@@ -374,18 +377,8 @@ func (c *connection) checkControl() error {
 	return nil
 }
 
-func (c *connection) readGoaway(h header) error {
-	b, err := c.frames.take(h.payload)
-	if err != nil {
-		return err
-	}
-	m := new(interconnectpb.Goaway)
-	if err := Decode(b, m); err != nil {
-		return err
-	}
-	if m.GetCode() != 0 {
-		return &SetupError{Code: SetupCode(min(m.GetCode(), 255)), Detail: m.GetDetail(), Remote: true}
-	}
+// readGoaway notes that the peer takes no further streams, or begins none.
+func (c *connection) readGoaway() {
 	c.lock()
 	c.draining = true
 	if c.live == 0 {
@@ -393,5 +386,4 @@ func (c *connection) readGoaway(h header) error {
 	}
 	c.unlock()
 	c.retiring.Set()
-	return nil
 }

@@ -32,6 +32,9 @@ const recordsMax = 64
 // Read implements channel.
 func (s *secured) Read(p []byte) (int, error) { return s.tls.Read(p) }
 
+// CloseWrite implements channel.
+func (s *secured) CloseWrite() error { return s.conn.CloseWrite() }
+
 // Close implements channel.
 func (s *secured) Close() error { return s.conn.Close() }
 

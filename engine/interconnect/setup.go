@@ -52,7 +52,11 @@ func (m *Mesh) dial(ctx context.Context, s *slot) (*connection, error) {
 	p := s.p
 	expected := p.target
 	expected.Counter = p.counter.Load()
+	if err := m.dials.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
 	c, err := m.connect(ctx, p.host, p.port, expected, s.class, s.number)
+	m.dials.Release(1)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +82,11 @@ func (m *Mesh) carry(c *connection) {
 
 // connect dials, secures and introduces itself, all within one time.
 func (m *Mesh) connect(ctx context.Context, host string, port uint16, expected Peer, class Class, number int) (*connection, error) {
-	endpoint := net.JoinHostPort(host, fmt.Sprint(port))
+	endpoint, node := expected.Endpoint, expected.Node
+	if node == "" {
+		node = endpoint
+	}
 	failed := func(p Phase, err error) error {
-		node := expected.Node
-		if node == "" {
-			node = endpoint
-		}
 		return &TransportError{Phase: p, Node: node, Err: err}
 	}
 	if m.identity.Load() == nil {
@@ -107,7 +110,7 @@ func (m *Mesh) connect(ctx context.Context, host string, port uint16, expected P
 		return nil, failed(setupPhase(err), err)
 	}
 	frames := newFrameReader(ch, readBuffer[class])
-	remote, err := m.introduce(ch, frames, cert, expected, endpoint, class, number)
+	remote, err := m.introduce(ch, frames, cert, expected, class, number)
 	if err != nil {
 		conn.Close()
 		return nil, failed(setupPhase(err), err)
@@ -138,11 +141,11 @@ func setupPhase(err error) Phase {
 }
 
 // introduce is the dialler's half of the setup exchange.
-func (m *Mesh) introduce(ch channel, frames *frameReader, cert *certified, expected Peer, endpoint string, class Class, number int) (Process, error) {
+func (m *Mesh) introduce(ch channel, frames *frameReader, cert *certified, expected Peer, class Class, number int) (Process, error) {
 	r := m.receptionist()
 	hello := &interconnectpb.Hello{
 		Format: Format, ClusterId: r.clusterID, Process: r.self.proto(), Class: uint32(class), Slot: uint32(number),
-		Endpoint: endpoint, Node: expected.Node,
+		Endpoint: expected.Endpoint, Node: expected.Node,
 	}
 	if r.cluster != (primitives.UUID{}) {
 		hello.Cluster = r.cluster[:]
@@ -248,7 +251,8 @@ func (m *Mesh) welcome(conn primitives.Conn) *connection {
 	c, err := m.greet(conn)
 	if err != nil {
 		m.metrics.failed(Management, attemptReason(err))
-		if !errors.Is(err, io.EOF) { // a port scan is no news
+		// A port scan is no news.
+		if key, now := failureKey(err), m.world.Clock().Now(); !errors.Is(err, io.EOF) && m.refusals.allow(key, now) {
 			m.world.Log().Warn("interconnect connection not accepted", "from", conn.RemoteAddr().String(), "error", err)
 		}
 		return nil
@@ -308,6 +312,9 @@ func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 	c := newConnection(m, from.class, from.slot, false, ch, frames, from.process)
 	c.guest = from.guest
 	c.expires = m.expiry(cert)
+	if c.guest {
+		c.expires = min(c.expires, m.world.Clock().Now().Add(guestWithin))
+	}
 	m.register(c)
 	if p := (*m.peers.Load())[from.process.Node]; p != nil && !from.guest {
 		p.met(from.process)
@@ -322,13 +329,16 @@ const sameSlotMax = 4
 
 // roomFor reports whether another connection may be accepted, under the lock.
 func (m *Mesh) roomFor(from caller) bool {
-	same := 0
+	same, guests := 0, 0
 	for _, c := range m.links {
+		if c.guest {
+			guests++
+		}
 		if !c.dialled && c.remote == from.process && c.class == from.class && c.slot == from.slot {
 			same++
 		}
 	}
-	return len(m.links) < connectionsMax && same < sameSlotMax
+	return len(m.links) < connectionsMax && same < sameSlotMax && (!from.guest || guests < guestsMax)
 }
 
 // CallTo asks whoever answers at an endpoint, before membership: a connection of
@@ -340,7 +350,7 @@ func (m *Mesh) CallTo(ctx context.Context, endpoint string, op Operation, reques
 	}
 	ctx, cancel := primitives.WithDeadline(ctx, m.world, m.world.Clock().Now().Add(op.Within()))
 	defer cancel()
-	c, err := m.connect(ctx, host, port, Peer{}, op.Class(), 0)
+	c, err := m.connect(ctx, host, port, Peer{Endpoint: endpoint}, op.Class(), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package interconnect
 
 import (
+	"context"
 	"encoding/binary"
 	"net"
 
@@ -55,8 +56,8 @@ func (b *batch) payload(p []byte) {
 	b.pieces = append(b.pieces, p)
 }
 
-// write carries batches until the connection is lost or closed.
-func (c *connection) write() error {
+// write carries batches until the connection is lost or everything is written.
+func (c *connection) write(ctx context.Context) error {
 	b := &batch{arena: make([]byte, 0, arenaBytes)}
 	for {
 		b.reset()
@@ -71,9 +72,9 @@ func (c *connection) write() error {
 			continue
 		}
 		if done {
-			return nil
+			return c.conn.CloseWrite()
 		}
-		if err := c.wake.Wait(c.m.tasks.Context()); err != nil {
+		if err := c.wake.Wait(ctx); err != nil {
 			return err
 		}
 	}

@@ -360,59 +360,6 @@ func (x *Reset) GetDetail() string {
 	return ""
 }
 
-// Goaway says that a connection takes no further streams, or why it ends.
-type Goaway struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          uint32                 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
-	Detail        string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Goaway) Reset() {
-	*x = Goaway{}
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Goaway) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Goaway) ProtoMessage() {}
-
-func (x *Goaway) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Goaway.ProtoReflect.Descriptor instead.
-func (*Goaway) Descriptor() ([]byte, []int) {
-	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *Goaway) GetCode() uint32 {
-	if x != nil {
-		return x.Code
-	}
-	return 0
-}
-
-func (x *Goaway) GetDetail() string {
-	if x != nil {
-		return x.Detail
-	}
-	return ""
-}
-
 // Announcement is what a node says of itself. A later one replaces it.
 type Announcement struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -433,7 +380,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[6]
+	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +392,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[6]
+	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +405,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{6}
+	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Announcement) GetVersion() uint64 {
@@ -550,7 +497,7 @@ type DomainFailure struct {
 
 func (x *DomainFailure) Reset() {
 	*x = DomainFailure{}
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[7]
+	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +509,7 @@ func (x *DomainFailure) String() string {
 func (*DomainFailure) ProtoMessage() {}
 
 func (x *DomainFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[7]
+	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +522,7 @@ func (x *DomainFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DomainFailure.ProtoReflect.Descriptor instead.
 func (*DomainFailure) Descriptor() ([]byte, []int) {
-	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{7}
+	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DomainFailure) GetDomain() string {
@@ -610,7 +557,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[8]
+	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +569,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[8]
+	mi := &file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +582,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{8}
+	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Probe) GetTarget() *Process {
@@ -682,10 +629,7 @@ const file_engine_interconnect_interconnectpb_interconnect_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05class\x18\x02 \x01(\rR\x05class\x12\x18\n" +
 	"\asubject\x18\x03 \x01(\tR\asubject\x12\x16\n" +
-	"\x06detail\x18\x04 \x01(\tR\x06detail\"4\n" +
-	"\x06Goaway\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\rR\x04code\x12\x16\n" +
-	"\x06detail\x18\x02 \x01(\tR\x06detail\"\xe7\x02\n" +
+	"\x06detail\x18\x04 \x01(\tR\x06detail\"\xe7\x02\n" +
 	"\fAnnouncement\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\"\n" +
 	"\finterconnect\x18\x02 \x01(\tR\finterconnect\x12\x16\n" +
@@ -719,24 +663,23 @@ func file_engine_interconnect_interconnectpb_interconnect_proto_rawDescGZIP() []
 	return file_engine_interconnect_interconnectpb_interconnect_proto_rawDescData
 }
 
-var file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_engine_interconnect_interconnectpb_interconnect_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_engine_interconnect_interconnectpb_interconnect_proto_goTypes = []any{
 	(*Process)(nil),       // 0: plexus.interconnect.v1.Process
 	(*Hello)(nil),         // 1: plexus.interconnect.v1.Hello
 	(*Welcome)(nil),       // 2: plexus.interconnect.v1.Welcome
 	(*Refused)(nil),       // 3: plexus.interconnect.v1.Refused
 	(*Reset)(nil),         // 4: plexus.interconnect.v1.Reset
-	(*Goaway)(nil),        // 5: plexus.interconnect.v1.Goaway
-	(*Announcement)(nil),  // 6: plexus.interconnect.v1.Announcement
-	(*DomainFailure)(nil), // 7: plexus.interconnect.v1.DomainFailure
-	(*Probe)(nil),         // 8: plexus.interconnect.v1.Probe
+	(*Announcement)(nil),  // 5: plexus.interconnect.v1.Announcement
+	(*DomainFailure)(nil), // 6: plexus.interconnect.v1.DomainFailure
+	(*Probe)(nil),         // 7: plexus.interconnect.v1.Probe
 }
 var file_engine_interconnect_interconnectpb_interconnect_proto_depIdxs = []int32{
 	0, // 0: plexus.interconnect.v1.Hello.process:type_name -> plexus.interconnect.v1.Process
 	0, // 1: plexus.interconnect.v1.Welcome.process:type_name -> plexus.interconnect.v1.Process
-	7, // 2: plexus.interconnect.v1.Announcement.failures:type_name -> plexus.interconnect.v1.DomainFailure
+	6, // 2: plexus.interconnect.v1.Announcement.failures:type_name -> plexus.interconnect.v1.DomainFailure
 	0, // 3: plexus.interconnect.v1.Probe.target:type_name -> plexus.interconnect.v1.Process
-	6, // 4: plexus.interconnect.v1.Probe.announcement:type_name -> plexus.interconnect.v1.Announcement
+	5, // 4: plexus.interconnect.v1.Probe.announcement:type_name -> plexus.interconnect.v1.Announcement
 	5, // [5:5] is the sub-list for method output_type
 	5, // [5:5] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name
@@ -755,7 +698,7 @@ func file_engine_interconnect_interconnectpb_interconnect_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_interconnect_interconnectpb_interconnect_proto_rawDesc), len(file_engine_interconnect_interconnectpb_interconnect_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
