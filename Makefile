@@ -34,6 +34,11 @@ run: ## start a node with the first pipeline and show its rows, until Ctrl-C
 	@go build -o bin/ ./cmd/plexusd ./cmd/plexus
 	@tools/run.sh
 
+.PHONY: cluster
+cluster: ## start three nodes with the first pipeline and show what they do, until Ctrl-C
+	@go build -o bin/ ./cmd/plexusd ./cmd/plexus
+	@tools/cluster.sh
+
 .PHONY: test
 test: unit sim local ## unit, property, simulation and local acceptance tests
 	@echo "$(RACE_LINE)"
