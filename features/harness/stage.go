@@ -59,8 +59,9 @@ type Stage interface {
 	Join(ctx context.Context, name string, settings Settings) (Node, error)
 	// Nodes returns the nodes in name order; empty before StartCluster.
 	Nodes() []Node
-	// Client opens a session on a node. Its rows and replies arrive on World.
-	Client(ctx context.Context, c Credentials, node Node, domain string) (Session, error)
+	// Client opens a session on the first of several nodes that takes it; it goes on
+	// at others when it must. Its rows and replies arrive on World.
+	Client(ctx context.Context, c Credentials, nodes []Node, domain string) (Session, error)
 	// Credentials are those of the user every cluster starts with.
 	Credentials() Credentials
 	System(ctx context.Context, kind string) (System, error)

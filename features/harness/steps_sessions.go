@@ -178,7 +178,14 @@ func (s *Scene) openSession(ctx context.Context, name string, node Node, c Crede
 			named, known = n, true
 		}
 	}
-	session, err := s.stage.Client(ctx, c, node, named.domain)
+	// The node first, then whoever else can serve it.
+	nodes := []Node{node}
+	for _, n := range s.alive() {
+		if n != node {
+			nodes = append(nodes, n)
+		}
+	}
+	session, err := s.stage.Client(ctx, c, nodes, named.domain)
 	if err != nil {
 		return nil, fmt.Errorf("session of %s on %s: %w", name, node.Name(), err)
 	}

@@ -34,7 +34,7 @@ func (s *Scene) view(ctx context.Context, n Node) (*View, error) {
 	w := s.stage.World()
 	ctx, cancel := primitives.WithDeadline(ctx, w, w.Clock().Now().Add(viewWithin))
 	defer cancel()
-	session, err := s.stage.Client(ctx, s.stage.Credentials(), n, "")
+	session, err := s.stage.Client(ctx, s.stage.Credentials(), []Node{n}, "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name(), err)
 	}

@@ -139,9 +139,12 @@ func (s *stage) Credentials() harness.Credentials {
 }
 
 // Client implements harness.Stage.
-func (s *stage) Client(ctx context.Context, c harness.Credentials, n harness.Node, domain string) (harness.Session, error) {
-	dial := sessionclient.New(s.real, c.User, c.Password)
-	return harness.OpenSession(ctx, s.real, dial, []string{"http://" + n.(*node).client}, domain)
+func (s *stage) Client(ctx context.Context, c harness.Credentials, nodes []harness.Node, domain string) (harness.Session, error) {
+	var servers []string
+	for _, n := range nodes {
+		servers = append(servers, "http://"+n.(*node).client)
+	}
+	return harness.OpenSession(ctx, s.real, sessionclient.New(s.real, c.User, c.Password), servers, domain)
 }
 
 // System implements harness.Stage.

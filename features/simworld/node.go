@@ -83,9 +83,12 @@ func (s *stage) Credentials() harness.Credentials {
 }
 
 // Client implements harness.Stage.
-func (s *stage) Client(ctx context.Context, c harness.Credentials, n harness.Node, domain string) (harness.Session, error) {
-	dial := client.Frames(s.World(), c.User, c.Password)
-	return harness.OpenSession(ctx, s.World(), dial, []string{"http://" + n.(*node).cluster.SessionAddr().String()}, domain)
+func (s *stage) Client(ctx context.Context, c harness.Credentials, nodes []harness.Node, domain string) (harness.Session, error) {
+	var servers []string
+	for _, n := range nodes {
+		servers = append(servers, n.(*node).cluster.ClientURL())
+	}
+	return harness.OpenSession(ctx, s.World(), client.Frames(s.World(), c.User, c.Password), servers, domain)
 }
 
 // node is one simulated node.

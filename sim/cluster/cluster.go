@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"plexus/engine/client"
 	"plexus/engine/node"
@@ -112,30 +111,17 @@ func (c *Cluster) Leader() *Node {
 	return leader
 }
 
-// Open opens a session as the first user on some node, from the world of a client.
-// Nodes take turns at being tried first.
+// Open opens a session as the first user, from the world of a client.
 func (c *Cluster) Open(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
-	err := errors.New("the cluster has no node")
+	return c.OpenAs(ctx, w, User, Password, o)
+}
+
+// OpenAs opens a session of a user. Nodes take turns at being tried first.
+func (c *Cluster) OpenAs(ctx context.Context, w primitives.World, user, password string, o client.Options) (*client.Session, error) {
 	c.turn++
 	for i := range c.nodes {
-		s, refused := c.nodes[(c.turn+i)%len(c.nodes)].openWithin(ctx, w, o)
-		if refused == nil {
-			return s, nil
-		}
-		err = refused
+		o.Servers = append(o.Servers, c.nodes[(c.turn+i)%len(c.nodes)].ClientURL())
 	}
-	return nil, err
+	o.Dial = client.Frames(w, user, password)
+	return client.Open(ctx, w, o)
 }
-
-// openWithin is Open with a bound: a frozen node takes a connection and says
-// nothing.
-func (n *Node) openWithin(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
-	if len(n.cluster.nodes) == 1 {
-		return n.Open(ctx, w, o)
-	}
-	ctx, cancel := primitives.WithDeadline(ctx, w, w.Clock().Now().Add(openBound))
-	defer cancel()
-	return n.Open(ctx, w, o)
-}
-
-const openBound = 3 * time.Second

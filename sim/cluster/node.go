@@ -103,9 +103,12 @@ func (n *Node) Wipe() {
 	n.host.Disk().Wipe()
 }
 
+// ClientURL is how clients name the node.
+func (n *Node) ClientURL() string { return "http://" + n.SessionAddr().String() }
+
 // Open opens a session as the first user, from the world of a client.
 func (n *Node) Open(ctx context.Context, w primitives.World, o client.Options) (*client.Session, error) {
-	o.Servers, o.Dial = []string{"http://" + n.SessionAddr().String()}, client.Frames(w, User, Password)
+	o.Servers, o.Dial = []string{n.ClientURL()}, client.Frames(w, User, Password)
 	return client.Open(ctx, w, o)
 }
 
@@ -122,6 +125,7 @@ func (n *Node) run(ctx context.Context, w primitives.World) {
 	x := node.New(w, settings, p.Connectors, node.Listeners{
 		Sessions:  func(s *session.Service) node.Server { return session.NewFrameServer(w, n.SessionAddr(), s) },
 		Endpoints: simhttp.NewEndpointServer(w, n.EndpointAddr()),
+		ClientURL: n.ClientURL(),
 	}, node.Options{Version: "simulated", Tap: p.Tap})
 	if err := x.Start(ctx); err != nil {
 		n.fail(w, err)

@@ -18,13 +18,15 @@ import (
 
 // members is what holds for the nodes of a cluster together, whatever they carry.
 type members struct {
-	run     *campaign.Run
-	cluster *cluster.Cluster
-	intake  *oracle.Intake
-	states  *oracle.States
-	kinds   []fault.Kind      // what may go wrong
-	random  bool              // the scheduler places at random
-	knobs   map[string]string // other settings
+	run      *campaign.Run
+	cluster  *cluster.Cluster
+	intake   *oracle.Intake
+	states   *oracle.States
+	owners   *oracle.Owners
+	exchange *oracle.Exchange
+	kinds    []fault.Kind      // what may go wrong
+	random   bool              // the scheduler places at random
+	knobs    map[string]string // other settings
 }
 
 // newMembers draws the settings that the nodes share.
@@ -47,6 +49,8 @@ func newMembers(r *campaign.Run, c *cluster.Cluster) *members {
 		}
 		return replicas
 	})
+	m.owners = oracle.NewOwners(r.Sim.Fail, m.states)
+	m.exchange = oracle.NewExchange(r.Sim.Fail)
 	return m
 }
 
@@ -66,8 +70,8 @@ func (m *members) settings(_ *cluster.Node, s *node.Settings) error {
 }
 
 // taps watch one process.
-func (m *members) taps(*cluster.Node, primitives.World) oracle.Taps {
-	return oracle.Taps{turns{m.intake}}
+func (m *members) taps(n *cluster.Node) oracle.Taps {
+	return oracle.Taps{turns{m.intake}, m.owners.Process(n, n.Host().Process()), m.exchange.Process(n.Name())}
 }
 
 // turns tells the intake when records may begin to take another way.
@@ -97,6 +101,7 @@ func suffer(r *campaign.Run, c *cluster.Cluster) {
 func (m *members) hold() {
 	m.run.Allow(m.kinds...)
 	m.run.Hold(m.states.Oracle())
+	m.run.Hold(m.exchange.Settled())
 	m.run.Hold(oracle.Oracle{Name: "every-node-serves", Quiet: func() error {
 		if why := m.cluster.NotReady(); len(why) > 0 {
 			return fmt.Errorf("not every node serves: %s", strings.Join(why, ", "))

@@ -84,7 +84,7 @@ func (x *rig) process(n *cluster.Node, w primitives.World) cluster.Process {
 		observe.Tap(boundary),
 	}
 	if x.members != nil {
-		taps = append(taps, x.members.taps(n, w)...)
+		taps = append(taps, x.members.taps(n)...)
 	}
 	return cluster.Process{Connectors: boundary.Connectors(cluster.Connectors(w, boundary.NATS(nats.Driver{}))), Tap: taps}
 }
