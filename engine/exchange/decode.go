@@ -40,7 +40,7 @@ func Decode(l *Layout, body []byte) (*Batch, error) {
 	if len(body) > BodyMax {
 		return nil, malformed("length", int64(len(body)), BodyMax)
 	}
-	rows, low, high, at, err := readSidecar(body)
+	rows, flags, at, err := readHead(body)
 	if err != nil {
 		return nil, err
 	}
@@ -65,31 +65,40 @@ func Decode(l *Layout, body []byte) (*Batch, error) {
 	if d.at != d.data {
 		return nil, malformed("end of the buffers", int64(d.at), int64(d.data))
 	}
-	return &Batch{Record: array.NewRecordBatch(l.Schema, columns, int64(rows)), Low: low, High: high}, nil
+	out := &Batch{Record: array.NewRecordBatch(l.Schema, columns, int64(rows))}
+	out.Low, out.High = readSidecar(body, rows, flags)
+	return out, nil
 }
 
-// readSidecar reads what is in front of the message and returns where it begins.
-func readSidecar(b []byte) (rows int, low, high []int64, at int, err error) {
+// readHead reads the row count and how watermarks are written, and returns where
+// the message begins.
+func readHead(b []byte) (rows int, flags uint32, at int, err error) {
 	if len(b) < bodyHead {
-		return 0, nil, nil, 0, malformed("length", int64(len(b)), bodyHead)
+		return 0, 0, 0, malformed("length", int64(len(b)), bodyHead)
 	}
 	n, flags := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
 	if n == 0 || n > RowsMax {
-		return 0, nil, nil, 0, malformed("row count", int64(n), RowsMax)
+		return 0, 0, 0, malformed("row count", int64(n), RowsMax)
 	}
 	if flags&^flagsKnown != 0 || flags&highConstant != 0 && flags&highIsLow != 0 {
-		return 0, nil, nil, 0, malformed("flags", int64(flags), int64(flagsKnown))
+		return 0, 0, 0, malformed("flags", int64(flags), int64(flagsKnown))
 	}
-	rows = int(n)
-	if size := sidecarSize(rows, flags); len(b) < size {
-		return 0, nil, nil, 0, malformed("length", int64(len(b)), int64(size))
+	at = sidecarSize(int(n), flags)
+	if len(b) < at {
+		return 0, 0, 0, malformed("length", int64(len(b)), int64(at))
 	}
-	low, at = readWatermarks(b, bodyHead, rows, flags&lowConstant != 0)
+	return int(n), flags, at, nil
+}
+
+// readSidecar reads the watermarks. It comes last: only then is it known that
+// there are bytes for as many rows.
+func readSidecar(b []byte, rows int, flags uint32) (low, high []int64) {
+	low, at := readWatermarks(b, bodyHead, rows, flags&lowConstant != 0)
 	high = low
 	if flags&highIsLow == 0 {
-		high, at = readWatermarks(b, at, rows, flags&highConstant != 0)
+		high, _ = readWatermarks(b, at, rows, flags&highConstant != 0)
 	}
-	return rows, low, high, at, nil
+	return low, high
 }
 
 func readWatermarks(b []byte, at, rows int, constant bool) ([]int64, int) {

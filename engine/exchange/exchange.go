@@ -32,7 +32,7 @@ type Exchange struct {
 	memory   claims
 	askers   map[string]*asker
 	peers    []Peer // as last looked at
-	sweeping bool // the sweeper has something to count
+	sweeping bool   // the sweeper has something to count
 	ticking  bool
 
 	tasks   *primitives.Group

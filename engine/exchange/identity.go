@@ -67,7 +67,7 @@ type Registration struct {
 // Row numbers carry a position of the registry, a generation and a row.
 const (
 	positionBits   = 13
-	rowBits        = 22
+	rowBits        = 20
 	generationBits = 64 - positionBits - rowBits
 
 	// RowsMax bounds the rows of one body.

@@ -15,6 +15,7 @@ var (
 	generationsOver         = invariant.Sometimes("a delivery position ran out of generations")
 	peerUnknown             = invariant.Sometimes("a delivery waited for a process of its node")
 	fiveMinutes             = invariant.Sometimes("a delivery gave up at its admission bound")
+	cancelledUnsent         = invariant.Sometimes("a delivery was cancelled before its body was sent")
 	cancelUnanswered        = invariant.Sometimes("a cancellation of a delivery found no answer")
 	admittedWhileCancelling = invariant.Sometimes("admission won against cancellation")
 	cancelWon               = invariant.Sometimes("cancellation won against admission")

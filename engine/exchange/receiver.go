@@ -161,7 +161,7 @@ func (r *receiver) ask(now primitives.Instant, process Process, g *grant, layout
 	switch {
 	case current > g.id.Incarnation:
 		return r.refused(p, g, Failed, "incarnation", "the channel has a newer one")
-	case current != 0 && current != g.id.Incarnation && !r.supersede(now, p.channels[current]):
+	case current != 0 && current != g.id.Incarnation && !r.supersede(now, p, key, g.id.Incarnation):
 		return answer{id: g.id, state: stateHeld} // until that verdict is known
 	case refusal != nil:
 		return r.refused(p, g, refusal.Class, refusal.Subject, refusal.Detail)
@@ -263,20 +263,25 @@ func (r *receiver) standingOf(in *inbound) answer {
 	return a
 }
 
-// supersede ends what an older incarnation of a channel has undecided. It reports
-// whether that is done.
-func (r *receiver) supersede(now primitives.Instant, old *inChannel) bool {
-	if old == nil || old.live == nil {
+// supersede ends an older incarnation of a channel, with what it has undecided: the
+// newer one is its watermark from now on. It reports whether that is done.
+func (r *receiver) supersede(now primitives.Instant, p *inPeer, key channelKey, incarnation uint64) bool {
+	old := p.channels[p.current[key]]
+	if old == nil {
 		return true
 	}
-	superseded.Hit()
-	in := old.live
-	if in.stage != stageAccepting {
+	if in := old.live; in != nil {
+		superseded.Hit()
+		if in.stage == stageAccepting {
+			r.interrupt(in)
+			return false
+		}
 		r.decide(now, in, answer{id: in.grant.id, state: stateCancelled})
-		return true
 	}
-	r.interrupt(in)
-	return false
+	delete(p.channels, old.incarnation)
+	p.current[key] = incarnation
+	r.channels--
+	return true
 }
 
 // interrupt ends the graph's decision: admission and cancellation meet there.

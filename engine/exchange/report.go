@@ -22,13 +22,16 @@ type arrivedRows struct {
 func (x *Exchange) rowsEnded(in *inbound, rows []int32, out ack.Outcome) {
 	n := &arrivedRows{in: in, what: report{rows: slices.Clone(rows), outcome: out}}
 	for {
-		n.next = x.rows.Load()
-		if x.rows.CompareAndSwap(n.next, n) {
-			break
+		before := x.rows.Load()
+		n.next = before
+		if !x.rows.CompareAndSwap(before, n) {
+			continue
 		}
-	}
-	if n.next == nil {
-		x.arrived.Raise()
+		// From here on n is the collector's.
+		if before == nil {
+			x.arrived.Raise()
+		}
+		return
 	}
 }
 

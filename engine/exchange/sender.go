@@ -77,9 +77,9 @@ type channelKey struct {
 // the verdict.
 type outChannel struct {
 	key         channelKey
-	process     Process // that the incarnation is of
-	incarnation uint64  // zero: the next dispatch opens one
-	next        uint64  // sequence
+	process     Process            // that the incarnation is of
+	incarnation uint64             // zero: the next dispatch opens one
+	next        uint64             // sequence
 	used        primitives.Instant // last verdict of the receiver
 	holder      *dispatch
 	queue       []*dispatch
@@ -261,7 +261,8 @@ func (s *sender) next(now primitives.Instant, d *dispatch) (action, primitives.I
 		if now.Before(d.cancelBy) {
 			return actWait, d.cancelBy
 		}
-		s.unanswered(now, d)
+		cancelUnanswered.Hit()
+		s.lost(now, d, Unknown, false)
 		return actEnd, 0
 	case !now.Before(d.deadline):
 		fiveMinutes.Hit()
@@ -287,10 +288,16 @@ func (s *sender) abandon(now primitives.Instant, d *dispatch) {
 	}
 }
 
-// cancel lets cancellation race admission. What never asked is cancelled at once.
+// cancel lets cancellation race admission. Without a byte of the body over there
+// nobody can admit it: then cancellation has won, and a dead owner holds nobody up.
 func (s *sender) cancel(now primitives.Instant, d *dispatch, cause Cause) {
-	if d.phase == phaseWaiting {
+	switch {
+	case d.phase == phaseWaiting:
 		s.refuse(now, d, cause, nil, true)
+		return
+	case !d.sent:
+		cancelledUnsent.Hit()
+		s.lost(now, d, cause, true)
 		return
 	}
 	d.phase, d.cause, d.tries = phaseCancelling, cause, 0
@@ -309,19 +316,8 @@ func (s *sender) unask(d *dispatch) {
 	}
 }
 
-// unanswered ends a dispatch whose cancellation found no answer in time. Without
-// a byte of its body over there it cannot be admitted.
-func (s *sender) unanswered(now primitives.Instant, d *dispatch) {
-	if !d.sent {
-		s.lost(now, d, d.cause, true)
-		return
-	}
-	cancelUnanswered.Hit()
-	s.lost(now, d, Unknown, false)
-}
-
-// lost ends a dispatch without an answer of its receiver: the incarnation of its
-// channel ends with it.
+// lost ends a dispatch without the word of its receiver: the incarnation of its
+// channel ends with it, and the next one fences whatever is left of it.
 func (s *sender) lost(now primitives.Instant, d *dispatch, cause Cause, again bool) {
 	d.chain.incarnation = 0
 	s.refuse(now, d, cause, nil, again)

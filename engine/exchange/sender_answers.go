@@ -93,10 +93,6 @@ func (s *sender) answered(now, began primitives.Instant, p *outPeer, to Process,
 func (s *sender) unsaid(now primitives.Instant, d *dispatch, q question) {
 	switch {
 	case d.phase == phaseCancelling && q == askCancel:
-		if !d.sent {
-			s.lost(now, d, d.cause, true)
-			return
-		}
 		s.ask(d, askCancel, s.again(now, d))
 	case d.phase == phaseGranting && q == askGrant, d.phase == phaseChecking && q == askStatus:
 		statusAfterLoss.Hit()
@@ -281,8 +277,6 @@ func (s *sender) departed(now primitives.Instant, p *outPeer, process Process) {
 		case d.sent:
 			departedUndecided.Hit()
 			s.lost(now, d, Departed, false)
-		case d.phase == phaseCancelling:
-			s.lost(now, d, d.cause, true)
 		default:
 			retargeted.Hit()
 			s.observe(d, observe.Event{Kind: observe.DeliveryDecided, Text: "retargeted", Count: 1})

@@ -91,7 +91,10 @@ const (
 )
 
 // builder writes one message.
-type builder struct{ b []byte }
+type builder struct {
+	b     []byte
+	inner []byte // where nested messages are written first
+}
 
 func (m *builder) uint(field protowire.Number, v uint64) {
 	if v != 0 {
@@ -121,10 +124,11 @@ func (m *builder) flag(field protowire.Number, v bool) { m.uint(field, uint64(bo
 
 // nested writes a message inside the message, also an empty one.
 func (m *builder) nested(field protowire.Number, write func(*builder)) {
-	var inner builder
+	inner := builder{b: m.inner[:0]}
 	write(&inner)
 	m.b = protowire.AppendTag(m.b, field, protowire.BytesType)
 	m.b = protowire.AppendBytes(m.b, inner.b)
+	m.inner = inner.b
 }
 
 // parse calls f for every field of a message. Fields must ascend; those below
