@@ -50,6 +50,10 @@ func (s *Scene) toolSteps(sc *godog.ScenarioContext) {
 		}
 		return nil
 	})
+	s.define(sc, `^its output is printed$`, func(context.Context) error {
+		fmt.Println(s.command.Output)
+		return nil
+	})
 	s.define(sc, `^its output contains "([^"]*)"$`, func(_ context.Context, text string) error {
 		if !strings.Contains(s.command.Output, text) {
 			return fmt.Errorf("it is:\n%s", s.command.Output)

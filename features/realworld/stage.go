@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"plexus/features/harness"
@@ -242,7 +243,11 @@ func (s *stage) Command(ctx context.Context, program string, args []string) (*ha
 	cmd.Dir = s.dir
 	cmd.Env = os.Environ()
 	if len(s.nodes) > 0 && program == "plexus" {
-		cmd.Env = append(cmd.Env, "PLEXUS_SERVER=http://"+s.nodes[0].client, "PLEXUS_PASSWORD="+s.nodes[0].initialPassword())
+		var servers []string
+		for _, n := range s.nodes {
+			servers = append(servers, "http://"+n.client)
+		}
+		cmd.Env = append(cmd.Env, "PLEXUS_SERVER="+strings.Join(servers, ","), "PLEXUS_PASSWORD="+s.nodes[0].initialPassword())
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
