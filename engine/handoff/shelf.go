@@ -61,11 +61,15 @@ func (s seal) encode(m proto.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.wrap(body), nil
+}
+
+func (s seal) wrap(body []byte) []byte {
 	b := append([]byte(nil), s[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
 	b = append(b, body...)
 	sum := sha256.Sum256(body)
-	return append(b, sum[:]...), nil
+	return append(b, sum[:]...)
 }
 
 // decode returns a *DamageError for bytes that encode did not make.

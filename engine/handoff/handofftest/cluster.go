@@ -29,8 +29,8 @@ type Cluster struct {
 	draw      func(uint64) uint64
 	alive     map[string]*node // whose process runs
 	counters  map[string]uint64
-	seen      time.Duration                                 // a leader ran
-	captures  map[capture]uint64                            // the value last captured
+	seen      time.Duration // a leader ran
+	captures  map[capture]captured
 	captured  map[primitives.UUID]map[quiesce.Entity]uint64 // by what was committed
 	durable   map[place]uint64                              // the value that a node's store certainly holds
 	fences    map[place]uint64                              // and the schedule of the owner it is of
@@ -40,10 +40,16 @@ type Cluster struct {
 	Errors           map[string]int
 }
 
-// capture is an operator at the process it was captured from.
+// capture is an operator at the node it was captured from.
 type capture struct {
+	node   string
+	entity quiesce.Entity
+}
+
+// captured is what was captured last.
+type captured struct {
 	process quiesce.Process
-	entity  quiesce.Entity
+	value   uint64
 }
 
 // place is an operator's state at a node, of one generation.
@@ -68,7 +74,7 @@ func NewCluster(addresses map[string]netip.Addr, draw func(uint64) uint64, elaps
 		Settings: quiesce.Settings{Timeout: 6 * time.Second, Lease: 8 * time.Second, Request: 2 * time.Second, Poll: 50 * time.Millisecond},
 		Fail:     fail, Elapsed: elapsed, Over: func() bool { return false },
 		names: names, addresses: addresses, draw: draw, alive: map[string]*node{}, counters: map[string]uint64{},
-		captures: map[capture]uint64{}, captured: map[primitives.UUID]map[quiesce.Entity]uint64{}, durable: map[place]uint64{}, fences: map[place]uint64{}, latest: map[quiesce.Entity]published{},
+		captures: map[capture]captured{}, captured: map[primitives.UUID]map[quiesce.Entity]uint64{}, durable: map[place]uint64{}, fences: map[place]uint64{}, latest: map[quiesce.Entity]published{},
 		Errors: map[string]int{},
 	}
 }

@@ -86,11 +86,7 @@ func (n *node) move(ctx context.Context, tenure uint64) error {
 			continue
 		}
 		p.Target = target(p.Base, p.Moves)
-		x := &effect{n: n, tenure: tenure, plan: &p, sources: map[string]quiesce.Process{}}
-		for _, m := range p.Moves {
-			x.sources[m.From], _ = handoffPeers{n}.Process(m.From)
-		}
-		err := n.moves.Move(ctx, p, x)
+		err := n.moves.Move(ctx, p, &effect{n: n, tenure: tenure, plan: &p})
 		n.c.count("move", err)
 		if err == nil {
 			n.c.Moved++
@@ -110,8 +106,6 @@ type effect struct {
 	tenure uint64
 	plan   *handoff.Plan
 	index  uint64
-	// sources are the processes that were to be captured from.
-	sources map[string]quiesce.Process
 }
 
 func (x *effect) Commit(ctx context.Context) error {
@@ -123,7 +117,7 @@ func (x *effect) Commit(ctx context.Context) error {
 		}
 		for _, m := range x.plan.Moves {
 			a := next.Assigned[m.Entity]
-			x.n.c.commits(m, x.sources[m.From])
+			x.n.c.commits(m)
 			next.Assigned[m.Entity] = Assignment{Owner: m.To, Transition: m.Transition, From: m.From, Index: next.Index, Generation: a.Generation}
 		}
 		x.index = next.Index
@@ -133,8 +127,9 @@ func (x *effect) Commit(ctx context.Context) error {
 
 // commits looks at the source at the moment of the commit: what was captured is
 // what it has, if it is still held.
-func (c *Cluster) commits(m handoff.Move, from quiesce.Process) {
-	v, was := c.captures[capture{from, m.Entity}]
+func (c *Cluster) commits(m handoff.Move) {
+	last, was := c.captures[capture{m.From, m.Entity}]
+	v := last.value
 	if !was {
 		c.Fail("only-the-prepared-is-committed", fmt.Sprintf("%s was never captured on %s", m.Entity.Name, m.From))
 	}
@@ -143,7 +138,7 @@ func (c *Cluster) commits(m handoff.Move, from quiesce.Process) {
 	}
 	c.captured[m.Transition][m.Entity] = v
 	source := c.alive[m.From]
-	if source == nil || source.self != from || source.running[m.Entity] == nil {
+	if source == nil || source.self != last.process || source.running[m.Entity] == nil {
 		return
 	}
 	if now := source.running[m.Entity].value; source.engine.gated(m.Entity) && now != v {

@@ -67,7 +67,7 @@ func (n *node) component() handoff.Component {
 			if op.busy || !n.engine.gated(e) {
 				n.c.Fail("capture-needs-its-hold", fmt.Sprintf("%s is captured while it runs", e.Name))
 			}
-			n.c.captures[capture{n.self, e}] = op.value
+			n.c.captures[capture{n.name, e}] = captured{n.self, op.value}
 			if op.value == 0 {
 				return nil, nil // it has no state yet
 			}
