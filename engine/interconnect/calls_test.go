@@ -350,10 +350,9 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun runs one scenario twice.
+// TestSameSeedSameRun runs one scenario twice, plain and with certificates.
 func TestSameSeedSameRun(t *testing.T) {
-	run := func(seed uint64) uint64 {
-		tm := newTestMesh(t, sim.Options{Seed: seed}, 3).serveAll(echo)
+	run := func(tm *testMesh) uint64 {
 		defer tm.sim.Close()
 		tm.sim.Network().SetDefault(sim.Link{Latency: time.Millisecond, Jitter: 3 * time.Millisecond, LossPPM: 10_000, Fragment: true})
 		tm.start()
@@ -383,8 +382,26 @@ func TestSameSeedSameRun(t *testing.T) {
 		return tm.sim.Digest()
 	}
 	for seed := range uint64(3) {
-		if a, b := run(seed), run(seed); a != b {
+		fresh := func() *testMesh { return newTestMesh(t, sim.Options{Seed: seed}, 3).serveAll(echo) }
+		if a, b := run(fresh()), run(fresh()); a != b {
 			t.Errorf("seed %d: digests %x and %x", seed, a, b)
+		}
+		sm := newSecureMesh(t, sim.Options{Seed: seed}, 3)
+		files := map[string][]byte{}
+		for _, n := range sm.nodes {
+			for _, name := range []string{"ca.pem", "node.pem", "node.key"} {
+				files[n.name+name] = n.host.Disk().Get(tlsDir + name)
+			}
+		}
+		first := run(sm.testMesh)
+		sm = newSecureMesh(t, sim.Options{Seed: seed}, 3)
+		for _, n := range sm.nodes {
+			for _, name := range []string{"ca.pem", "node.pem", "node.key"} {
+				n.host.Disk().Put(tlsDir+name, files[n.name+name])
+			}
+		}
+		if again := run(sm.testMesh); first != again {
+			t.Errorf("seed %d with certificates: digests %x and %x", seed, first, again)
 		}
 	}
 }

@@ -221,7 +221,7 @@ func (c *connection) place(s *Stream, h header, p prefix) (fragment, []byte, err
 
 // arrived accounts for a fragment whose bytes are in place.
 func (c *connection) arrived(s *Stream, h header, f fragment) {
-	if s.finished {
+	if s.finished || s.left {
 		c.giveBack(f.cost())
 		return
 	}

@@ -375,6 +375,7 @@ func (c *connection) discharge(s *Stream) {
 	}
 	s.in.ready, s.in.head = nil, 0
 	c.giveMemory(s, &s.in.part.charged)
+	s.in.part, s.in.partial = received{}, false
 	c.giveMemory(s, &s.in.charged)
 	c.m.memory[c.class].Give(s.in.spare)
 	s.in.spare = 0
