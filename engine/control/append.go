@@ -188,16 +188,19 @@ func (a *appender) cover(covered *generation) error {
 	if newest := g.generation.Load(); newest == nil || newest.id.Index < covered.id.Index {
 		g.generation.Store(covered)
 	}
-	keep, err := g.storage.above(covered.id.Index, g.settings.RetainEntries, g.settings.RetainBytes)
-	if err != nil {
-		return err
+	keep := covered.id.Index
+	if !g.full() {
+		var err error
+		if keep, err = g.storage.above(keep, g.settings.RetainEntries, g.settings.RetainBytes); err != nil {
+			return err
+		}
 	}
 	if err := g.storage.Compact(keep); err != nil && !errors.Is(err, raft.ErrCompacted) {
 		return fmt.Errorf("compact in memory: %w", err)
 	}
-	// The segment that grows cannot be removed; once it is ended the next snapshot
-	// can give it up.
-	if a.full() {
+	// The segment that grows cannot be removed; once it is ended this snapshot or the
+	// next can give it up.
+	if g.full() {
 		if err := g.wal.split(); err != nil {
 			return err
 		}
@@ -209,13 +212,19 @@ func (a *appender) cover(covered *generation) error {
 	return nil
 }
 
-// measure publishes how much log there is; commands may wait for less.
+// measure publishes how much log there is. Commands wait while it is too much, and
+// a snapshot makes it less.
 func (a *appender) measure() {
 	g := a.group
-	before := g.retained.Swap(uint64(g.wal.retained()))
-	if before > g.settings.LogCap && !a.full() {
+	before := g.full()
+	g.retained.Store(uint64(g.wal.retained()))
+	switch {
+	case g.full():
+		g.snapshots.Raise()
+	case before:
 		g.followers.raise()
 	}
 }
 
-func (a *appender) full() bool { return a.group.retained.Load() > a.group.settings.LogCap }
+// full reports whether there is more log than the cap allows.
+func (g *Group) full() bool { return g.retained.Load() > g.settings.LogCap }

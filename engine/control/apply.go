@@ -118,13 +118,21 @@ func (a *applier) apply(entries []*pb.Entry) (event, error) {
 			}
 		}
 		if g.settings.Applied != nil {
-			g.settings.Applied(e.GetTerm(), e.GetData(), state)
+			g.settings.Applied(e.GetTerm(), present(e.GetData()), state)
 		}
 	}
 	out.term = a.term
 	g.state.Store(state)
 	g.followers.tell(effects)
 	return out, nil
+}
+
+// present returns data that is not nil.
+func present(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
 }
 
 func (a *applier) change(index uint64, change *pb.ConfChangeV2, state *catalog.State) confChange {
@@ -175,8 +183,7 @@ func decodeChange(e *pb.Entry) (*pb.ConfChangeV2, error) {
 func (a *applier) snapshot() {
 	g := a.group
 	s := &g.settings
-	full := g.retained.Load() > s.LogCap && a.entries > 0
-	if !a.due && !full && a.entries < s.SnapshotEntries && a.bytes < s.SnapshotBytes {
+	if !a.due && a.entries < s.SnapshotEntries && a.bytes < s.SnapshotBytes {
 		return
 	}
 	state := g.state.Load()
@@ -213,7 +220,11 @@ func (s *snapshotter) run(ctx context.Context) error {
 
 func (s *snapshotter) work(ctx context.Context) error {
 	g := s.group
-	if work := g.wanted.Swap(nil); work != nil {
+	work := g.wanted.Swap(nil)
+	if work == nil && g.full() {
+		work = s.relief()
+	}
+	if work != nil {
 		written, err := writeSnapshot(g.dir.files, g.dir.sub(snapshotDir), g.me().wal(), work.id, work.state)
 		if err != nil {
 			return err
@@ -223,6 +234,21 @@ func (s *snapshotter) work(ctx context.Context) error {
 		}
 	}
 	return s.prune(ctx)
+}
+
+// relief is the snapshot that lets go of the most log, nil when the newest does
+// already.
+func (s *snapshotter) relief() *snapshotWork {
+	g := s.group
+	state := g.state.Load()
+	if newest := g.generation.Load(); newest != nil && newest.id.Index >= state.Applied {
+		return nil
+	}
+	term, err := g.storage.Term(state.Applied)
+	if err != nil {
+		return nil // a snapshot of another member is just being installed
+	}
+	return &snapshotWork{id: SnapshotID{state.Applied, term}, state: state}
 }
 
 // prune removes every generation but the newest and one older that a transfer

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -59,6 +60,7 @@ type core struct {
 	applies []applyWork
 	// What goes to other members at the end of the turn.
 	outgoing []*pb.Message
+	shown    shown
 }
 
 func newCore(g *Group) (*core, error) {
@@ -85,12 +87,13 @@ func (c *core) run(ctx context.Context) error {
 			return fmt.Errorf("campaign: %w", err)
 		}
 	}
-	ticker := primitives.NewTicker(g.world, tickEvery)
-	defer ticker.Stop()
+	clock := newPulse(g.world, tickEvery)
+	defer func() { clock.stop() }()
 	var input event
+	cases := [4]primitives.Case{g.inbox.OnRecv(&input), clock.due.OnRaise()}
 	for {
 		c.ready()
-		cases := [4]primitives.Case{g.inbox.OnRecv(&input), ticker.OnTick(), {}, {}}
+		cases[2], cases[3] = primitives.Case{}, primitives.Case{}
 		if len(c.appends) > 0 {
 			cases[2] = g.appends.OnSend(c.appends[0])
 		}
@@ -110,6 +113,7 @@ func (c *core) run(ctx context.Context) error {
 			}
 			input = event{}
 		case 1:
+			clock.arm()
 			c.tick()
 		case 2:
 			c.appends[0] = appendWork{}
@@ -120,6 +124,32 @@ func (c *core) run(ctx context.Context) error {
 		}
 	}
 }
+
+// pulse is the raft clock: beats that nobody took collapse into one, and the
+// cadence keeps its phase. Unlike a Ticker it stays armed between two waits of a
+// task that wakes much more often than it beats.
+type pulse struct {
+	world primitives.World
+	every time.Duration
+	next  primitives.Instant
+	due   *primitives.Notice
+	timer primitives.Timer
+}
+
+func newPulse(w primitives.World, every time.Duration) *pulse {
+	p := &pulse{world: w, every: every, next: w.Clock().Now(), due: primitives.NewNotice(w)}
+	p.arm()
+	return p
+}
+
+// arm sets the next beat to the first of the cadence after now.
+func (p *pulse) arm() {
+	late := p.world.Clock().Now().Sub(p.next)
+	p.next = p.next.Add(p.every * (late/p.every + 1))
+	p.timer = p.world.Clock().At(p.next, p.due.Raise)
+}
+
+func (p *pulse) stop() { p.timer.Stop() }
 
 func (c *core) tick() {
 	if c.failed != nil {
@@ -222,7 +252,7 @@ func (c *core) fail(err error) {
 	c.appends, c.applies, c.outgoing = nil, nil, nil
 	c.abandonAll(ErrStorageFailed)
 	c.group.fail(err)
-	c.show()
+	c.show(c.node.BasicStatus())
 }
 
 // ready hands out what the raft machine wants done.
@@ -230,9 +260,11 @@ func (c *core) ready() {
 	if c.failed != nil {
 		return
 	}
-	c.tenure()
-	c.proposeChange()
-	c.read()
+	if len(c.changes) > 0 || len(c.reads) > 0 {
+		c.tenure(c.node.BasicStatus())
+		c.proposeChange()
+		c.read()
+	}
 	for c.node.HasReady() {
 		rd := c.node.Ready()
 		for _, read := range rd.ReadStates {
@@ -249,9 +281,10 @@ func (c *core) ready() {
 			}
 		}
 	}
-	c.tenure()
 	c.flush()
-	c.show()
+	status := c.node.BasicStatus()
+	c.tenure(status)
+	c.show(status)
 }
 
 // store hands an append over. A snapshot in it takes its staged sections along.
@@ -277,29 +310,46 @@ func (c *core) send(m *pb.Message) {
 func (c *core) flush() {
 	if len(c.outgoing) > 0 {
 		c.group.settings.Peers.Send(c.outgoing)
-		c.outgoing = nil
+		clear(c.outgoing)
+		c.outgoing = c.outgoing[:0]
 	}
 }
 
+// shown is what the status was last made of.
+type shown struct {
+	leader, term, commit, last, snapshot uint64
+	role                                 raft.StateType
+	leads                                bool
+	failed                               error
+}
+
 // show publishes the status when it changed.
-func (c *core) show() {
-	basic := c.node.BasicStatus()
+func (c *core) show(basic raft.BasicStatus) {
 	last, err := c.group.storage.LastIndex()
 	invariant.That(err == nil, "memory storage cannot fail")
-	next := Status{
-		Leader: basic.Lead, Term: basic.HardState.GetTerm(), Role: basic.RaftState.String(),
-		Commit: basic.HardState.GetCommit(), LastIndex: last, Failed: c.failed,
-		Leads: basic.RaftState == raft.StateLeader && c.applied == basic.HardState.GetTerm(),
+	next := shown{
+		leader: basic.Lead, term: basic.HardState.GetTerm(), commit: basic.HardState.GetCommit(), last: last,
+		role: basic.RaftState, leads: basic.RaftState == raft.StateLeader && c.applied == basic.HardState.GetTerm(), failed: c.failed,
 	}
 	if newest := c.group.generation.Load(); newest != nil {
-		next.Snapshot = newest.id.Index
+		next.snapshot = newest.id.Index
 	}
 	if c.failed != nil {
-		next.Leader, next.Leads, next.Role = raft.None, false, "failed"
+		next.leader, next.leads, next.role = raft.None, false, raft.StateFollower
 	}
-	if *c.group.status.Load() == next {
+	before := c.shown
+	if before == next {
 		return
 	}
-	c.group.status.Store(&next)
-	c.group.followers.raise()
+	c.shown = next
+	c.group.status.Store(&Status{
+		Leader: next.leader, Term: next.term, Role: next.role.String(), Commit: next.commit, LastIndex: next.last,
+		Snapshot: next.snapshot, Leads: next.leads, Failed: next.failed,
+	})
+	// How far the log is changes with every command; who follows the group hears of
+	// that from the state.
+	before.commit, before.last = next.commit, next.last
+	if before != next {
+		c.group.followers.raise()
+	}
 }

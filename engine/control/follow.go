@@ -99,6 +99,9 @@ func (g *Group) Unfollow(f *Follower) {
 
 // WaitApplied blocks until this node applied an index.
 func (g *Group) WaitApplied(ctx context.Context, index uint64) error {
+	if g.State().Applied >= index {
+		return nil
+	}
 	f := g.Follow()
 	defer g.Unfollow(f)
 	for g.State().Applied < index {

@@ -14,7 +14,7 @@ import (
 type Peers interface {
 	// Send hands messages over in order per destination. It never blocks and drops
 	// what it has no room for, telling so by Group.Unreachable. The messages and
-	// what they refer to never change afterwards.
+	// what they refer to never change afterwards; the slice is the group's again.
 	Send(messages []*pb.Message)
 	// Section fetches one section of a snapshot from the member that offered it. It
 	// bounds the time without progress; the group bounds the whole.
@@ -36,7 +36,12 @@ var (
 )
 
 // EncodeMessage returns a raft message as bytes between nodes.
-func EncodeMessage(m *pb.Message) ([]byte, error) { return deterministic.Marshal(m) }
+func EncodeMessage(m *pb.Message) ([]byte, error) { return AppendMessage(nil, m) }
+
+// AppendMessage is EncodeMessage behind dst.
+func AppendMessage(dst []byte, m *pb.Message) ([]byte, error) {
+	return deterministic.MarshalAppend(dst, m)
+}
 
 // DecodeMessage reads a raft message of another node.
 func DecodeMessage(b []byte) (*pb.Message, error) {

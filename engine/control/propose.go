@@ -23,7 +23,6 @@ type proposal struct {
 	data     []byte
 	change   *pb.ConfChangeV2 // of members, with the command as its context
 	read     bool
-	term     uint64 // in which it was proposed
 
 	done   *primitives.Event
 	gone   atomic.Bool // nobody waits any more
@@ -87,21 +86,20 @@ func (g *Group) commit(ctx context.Context, c *catalogpb.Command, change *pb.Con
 
 // reclaimed waits while there is more log than the cap allows.
 func (g *Group) reclaimed(ctx context.Context) error {
-	most := g.settings.LogCap
-	if g.retained.Load() <= most {
+	if !g.full() {
 		return nil
 	}
 	logFull.Hit()
 	f := g.Follow()
 	defer g.Unfollow(f)
 	timeout := primitives.AtCase(g.world, g.world.Clock().Now().Add(reclaimBound))
-	for g.retained.Load() > most {
+	for g.full() {
 		fired, err := primitives.Select(ctx, g.world, f.OnChange(), timeout)
 		if err != nil {
 			return err
 		}
-		if retained := g.retained.Load(); fired == 1 && retained > most {
-			return &LogFullError{Retained: retained, Cap: most, Waited: reclaimBound}
+		if fired == 1 && g.full() {
+			return &LogFullError{Retained: g.retained.Load(), Cap: g.settings.LogCap, Waited: reclaimBound}
 		}
 	}
 	return nil
@@ -179,14 +177,13 @@ func (c *core) propose(p *proposal) {
 
 // put keeps a proposal that raft took, and answers one that it did not.
 func (c *core) put(p *proposal, err error) bool {
-	status := c.node.BasicStatus()
-	switch {
-	case err == nil:
-		p.term = status.HardState.GetTerm()
+	if err == nil {
 		c.pending[p.sequence] = p
 		return true
-	case errors.Is(err, raft.ErrProposalDropped) && status.Lead != c.self:
-		p.finish(catalog.Result{}, c.group.led(status.Lead))
+	}
+	switch lead := c.node.BasicStatus().Lead; {
+	case errors.Is(err, raft.ErrProposalDropped) && lead != c.self:
+		p.finish(catalog.Result{}, c.group.led(lead))
 	case errors.Is(err, raft.ErrProposalDropped):
 		p.finish(catalog.Result{}, ErrBusy)
 	default:
@@ -239,13 +236,12 @@ func (c *core) read() {
 	if len(c.reads) == 0 {
 		return
 	}
-	status := c.node.BasicStatus()
 	switch {
-	case status.Lead == raft.None:
+	case c.leader == raft.None:
 		for _, p := range c.reads {
 			p.finish(catalog.Result{}, c.group.led(raft.None))
 		}
-	case status.Lead == c.self && c.applied != status.HardState.GetTerm():
+	case c.leading != 0 && c.applied != c.leading:
 		return
 	default:
 		for _, p := range c.reads {
@@ -302,8 +298,7 @@ func (c *core) answerRead(read raft.ReadState) {
 
 // tenure notices that leadership changed: commands of a lost one may or may not be
 // committed by the next leader, and reads of a lost leader find no answer.
-func (c *core) tenure() {
-	status := c.node.BasicStatus()
+func (c *core) tenure(status raft.BasicStatus) {
 	leading := uint64(0)
 	if status.RaftState == raft.StateLeader {
 		leading = status.HardState.GetTerm()

@@ -80,9 +80,14 @@ func replaceFile(files primitives.Files, dir, name string, b []byte) error {
 	return nil
 }
 
-// writeSynced creates a file with content b; its name is not durable yet.
+// writeSynced creates a file with content b; its name is not durable yet. What has
+// the name already is not written to: after a power loss in the middle of a rename
+// it may be a second name of the file that was renamed.
 func writeSynced(files primitives.Files, name string, b []byte) error {
-	file, err := files.Create(name, false)
+	if err := files.Remove(name); err != nil && !missing(err) {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	file, err := files.Create(name, true)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", name, err)
 	}

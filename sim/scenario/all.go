@@ -10,6 +10,7 @@ import (
 func All() []campaign.Scenario {
 	return []campaign.Scenario{
 		commands(),
+		consensus(),
 		firstPipeline(),
 		variedPipeline(),
 		cursorPipeline(),
