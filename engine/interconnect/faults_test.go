@@ -292,6 +292,47 @@ func TestForeignProcesses(t *testing.T) {
 	}
 }
 
+// TestIdentityComesLate lets a node dial its peers before it knows its raft id, as a
+// guest: once it knows, it is a member everywhere.
+func TestIdentityComesLate(t *testing.T) {
+	tm := newTestMesh(t, sim.Options{Seed: 5}, 2).serveAll(func(m *Mesh) {
+		echo(m)
+		m.Handle(HelloJoin, func(_ context.Context, from Process, _ []byte) ([]byte, error) {
+			if from.RaftID != 0 {
+				t.Errorf("joined as %v", from)
+			}
+			return []byte("2"), nil
+		})
+	})
+	n1, n2 := tm.nodes[0], tm.nodes[1]
+	tm.run(n1)
+	n2.late = true
+	tm.run(n2)
+	if err := tm.sim.Run(5 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if tm.connected() || n2.mesh.peerSlot("n1", Management).conn.Load() == nil || n2.mesh.peerSlot("n1", Relay).conn.Load() != nil {
+		t.Error("a node without a raft id has other connections than that of management")
+	}
+	tm.do(n2, 20*time.Second, func() {
+		answer, err := n2.mesh.CallTo(context.Background(), "n1.test:47395", HelloJoin, nil)
+		if err != nil || string(answer) != "2" {
+			t.Errorf("join: %q, %v", answer, err)
+		}
+		if _, err := n2.mesh.CallTo(context.Background(), "n1.test:47395", HoldStatus, nil); !isRefusal(err, Rejected, "membership") {
+			t.Errorf("a hold of a guest: %v", err)
+		}
+		p := n2.mesh.Process()
+		p.RaftID = 2
+		n2.mesh.Identify(p, testCluster)
+	})
+	tm.until(10*time.Second, "connected", tm.connected)
+	if p := n1.peer(t, "n2").Process; p != n2.mesh.Process() {
+		t.Errorf("n1 takes n2 for %v", p)
+	}
+	tm.stop()
+}
+
 // TestPeersChange drops a member, adds one, and moves one to another endpoint.
 func TestPeersChange(t *testing.T) {
 	tm := newTestMesh(t, sim.Options{Seed: 5}, 3).serveAll(echo)

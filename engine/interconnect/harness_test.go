@@ -22,6 +22,7 @@ type testNode struct {
 	edit    func(*Settings)
 	serve   func(*Mesh)
 	failed  func(error) // Start did not work
+	late    bool        // it does not know its raft id
 }
 
 // testMesh is a simulated cluster of interconnects.
@@ -81,6 +82,9 @@ func (tm *testMesh) run(n *testNode) {
 			if other == n {
 				raftID = uint64(i + 1)
 			}
+		}
+		if n.late {
+			raftID = 0
 		}
 		m.Identify(Process{Node: n.name, RaftID: raftID, Counter: n.counter, Epoch: NewEpoch(w)}, testCluster)
 		if n.serve != nil {

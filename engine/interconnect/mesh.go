@@ -175,14 +175,18 @@ func (m *Mesh) HandleStream(op Operation, h func(ctx context.Context, from Proce
 }
 
 // Identify says who this node is. It comes before Start, and again once a joining
-// node knows its raft id and its cluster.
+// node knows its raft id and its cluster: what it had dialled before, when it was
+// nobody, is dialled anew.
 func (m *Mesh) Identify(p Process, cluster primitives.UUID) {
 	m.lock()
-	m.identity.Store(&identity{p, cluster})
+	old := m.identity.Swap(&identity{p, cluster})
 	peers := m.orderedPeers()
 	m.unlock()
-	for _, p := range peers {
-		p.poke()
+	for _, other := range peers {
+		if old != nil && *old != (identity{p, cluster}) {
+			other.redial()
+		}
+		other.poke()
 	}
 }
 

@@ -109,6 +109,19 @@ func (p *peer) retire() {
 	}
 }
 
+// redial ends the connections that this node dialled.
+func (p *peer) redial() {
+	for _, class := range p.slots {
+		for _, s := range class {
+			if c := s.conn.Load(); c != nil {
+				c.fail(errRenamed)
+			}
+		}
+	}
+}
+
+var errRenamed = errors.New("this node has another identity now")
+
 // poke lets slots that wait before their next attempt try at once.
 func (p *peer) poke() {
 	for _, class := range p.slots {
