@@ -78,7 +78,7 @@ func (o *States) Oracle() Oracle {
 		Name: "same-index-same-state",
 		Continuous: func() error {
 			looks++
-			o.look(looks%digestEvery == 0)
+			o.look(looks%lookEvery == 0)
 			return nil
 		},
 		Quiet: func() error {
@@ -93,8 +93,8 @@ func (o *States) Oracle() Oracle {
 	}
 }
 
-// digestEvery is how many looks share one comparison of whole states.
-const digestEvery = 5
+// lookEvery is how many looks share one comparison of whole states.
+const lookEvery = 5
 
 // Committed returns the highest index that any node has applied: at least that is
 // committed.
