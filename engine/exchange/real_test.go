@@ -1,6 +1,7 @@
 package exchange_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"plexus/engine/ack"
@@ -185,18 +187,35 @@ func perRow(b *testing.B, rows int, size int) {
 	}
 }
 
+// The Arrow library is the peer: it writes and reads the same batch as a stream
+// with its schema sent once before.
+
 func BenchmarkEncode(b *testing.B) {
 	layout, rec, marks := orders(1024)
-	size := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		body, err := exchange.Encode(layout, rec, marks, marks)
-		if err != nil {
-			b.Fatal(err)
+	b.Run("plexus", func(b *testing.B) {
+		size := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			body, err := exchange.Encode(layout, rec, marks, marks)
+			if err != nil {
+				b.Fatal(err)
+			}
+			size = body.Size()
 		}
-		size = body.Size()
-	}
-	perRow(b, 1024, size)
+		perRow(b, 1024, size)
+	})
+	b.Run("arrow", func(b *testing.B) {
+		var out bytes.Buffer
+		w := ipc.NewWriter(&out, ipc.WithSchema(layout.Schema))
+		b.ReportAllocs()
+		for b.Loop() {
+			out.Reset()
+			if err := w.Write(rec); err != nil {
+				b.Fatal(err)
+			}
+		}
+		perRow(b, 1024, out.Len())
+	})
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -205,15 +224,44 @@ func BenchmarkDecode(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		got, err := exchange.Decode(layout, body.Bytes())
-		if err != nil {
-			b.Fatal(err)
+	b.Run("plexus", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			got, err := exchange.Decode(layout, body.Bytes())
+			if err != nil {
+				b.Fatal(err)
+			}
+			got.Record.Release()
 		}
-		got.Record.Release()
-	}
-	perRow(b, 1024, body.Size())
+		perRow(b, 1024, body.Size())
+	})
+	b.Run("arrow", func(b *testing.B) {
+		const batches = 1000
+		var stream bytes.Buffer
+		w := ipc.NewWriter(&stream, ipc.WithSchema(layout.Schema))
+		for range batches {
+			if err := w.Write(rec); err != nil {
+				b.Fatal(err)
+			}
+		}
+		left := 0
+		var r *ipc.Reader
+		b.ReportAllocs()
+		for b.Loop() {
+			if left == 0 {
+				var err error
+				if r, err = ipc.NewReader(bytes.NewReader(stream.Bytes())); err != nil {
+					b.Fatal(err)
+				}
+				left = batches
+			}
+			if _, err := r.Read(); err != nil {
+				b.Fatal(err)
+			}
+			left--
+		}
+		perRow(b, 1024, stream.Len()/batches)
+	})
 }
 
 // BenchmarkDeliver is one batch from its encoding to the acknowledgement of its

@@ -49,12 +49,14 @@ func (s *sender) outcomes(now primitives.Instant, from Process, list []answer) {
 }
 
 // reports are outcomes of rows. Rows report only after admission, so a report
-// that overtook the verdict is one.
-func (s *sender) reports(now primitives.Instant, from Process, list []report) {
+// that overtook the verdict is one. It returns how many name another registration
+// than there is.
+func (s *sender) reports(now primitives.Instant, from Process, list []report) (ignored int) {
 	for _, r := range list {
 		d := s.positions.find(r.registration)
 		if d == nil || d.to != from || d.peer.node != from.Node {
 			staleReport.Hit()
+			ignored++
 			continue
 		}
 		if d.phase.undecided() {
@@ -68,6 +70,7 @@ func (s *sender) reports(now primitives.Instant, from Process, list []report) {
 		s.hear(d)
 		s.resolve(now, d, r.rows, r.outcome, from)
 	}
+	return ignored
 }
 
 // resolve ends the shares of rows; the entry ends with its last open row. by is

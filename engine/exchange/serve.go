@@ -47,8 +47,12 @@ func (x *Exchange) Answer(ctx context.Context, from Process, op interconnect.Ope
 		if err != nil {
 			return nil, malformedMessage(err)
 		}
+		ignored := len(list)
 		if run == x.port.Self().Epoch {
-			x.step(func(now primitives.Instant) { x.send.reports(now, from, list) })
+			x.step(func(now primitives.Instant) { ignored = x.send.reports(now, from, list) })
+		}
+		if ignored > 0 {
+			x.world.Log().Debug("row reports of other registrations ignored", "node", from.Node, "reports", ignored)
 		}
 		return nil, nil
 	}

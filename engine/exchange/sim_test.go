@@ -474,6 +474,56 @@ var (
 	seeds     = flag.Uint64("seeds", 9, "number of runs under faults")
 )
 
+// Bodies of every size cross, also those of several windows of the transport, and
+// a transfer that breaks is taken up again.
+func TestLargeBodies(t *testing.T) {
+	p := newPlot(t, 3, 2)
+	p.work = time.Millisecond
+	done := 0
+	var over int64
+	p.start(func(n *node, ctx context.Context, w primitives.World) {
+		if n != p.nodes[0] {
+			idle := primitives.NewEvent(w)
+			primitives.OnCancel(ctx, idle.Set)
+			_ = idle.Wait(context.Background())
+			return
+		}
+		ch := exchange.Channel{Node: "n2", Role: exchange.ToOwner, Domain: "d", Relay: "r0"}
+		for _, rows := range []int{1, 5_000, 300_000, 1_000_000} {
+			numbers := p.birth(n, false, rows)
+			rec, low, high := p.record(numbers)
+			body, err := n.exchange.Encode(ctx, ch.Domain, ch.Relay, p.layout, rec, low, high)
+			rec.Release()
+			if err != nil {
+				p.sim.Fail("encodes", err.Error())
+				return
+			}
+			over += int64(body.Size())
+			p.sim.Network().ResetAfter(n.host, p.nodes[1].host, int64(body.Size()/2))
+			if err := n.exchange.Deliver(ctx, ch, body, []byte("note of r0"), nil); err != nil {
+				p.sim.Fail("delivers", err.Error())
+			}
+			body.Release()
+			done++
+		}
+	})
+	for range 120 {
+		p.run(time.Second)
+		if done == 4 {
+			break
+		}
+	}
+	if done != 4 {
+		t.Fatalf("%d of 4 bodies were admitted", done)
+	}
+	for at := range p.rows {
+		if p.rows[at].seen != 1 {
+			t.Fatalf("row %d was seen %d times", at, p.rows[at].seen)
+		}
+	}
+	t.Logf("%d bytes", over)
+}
+
 // Whatever the network and the machines do, no acknowledged row is lost, none
 // without a share is doubled, and both ends agree.
 func TestDeliveriesUnderFaults(t *testing.T) {
