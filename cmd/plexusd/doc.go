@@ -3,6 +3,7 @@
 //
 //	plexusd [flags]           run until SIGINT or SIGTERM
 //	plexusd config [flags]    print the effective settings and where they come from
+//	plexusd tls ...           make certificates for a private cluster
 //	plexusd version           print the version
 //
 // Exit status: 0 stopped as asked, 1 the node could not start, was forced to stop

@@ -32,6 +32,7 @@ const forcedAfter = 5 * time.Second
 
 const usageText = `Usage: plexusd [flags]           run a node until SIGINT or SIGTERM
        plexusd config [flags]    print every setting and where it comes from
+       plexusd tls ...           make certificates for a private cluster
        plexusd version           print the version
 
 A flag --name may also be set as PLEXUS_NAME or as a line "name = value" of the
@@ -53,6 +54,8 @@ func run(args []string, out, problems io.Writer) int {
 	case verb == "version":
 		fmt.Fprintln(out, "plexusd", version())
 		return statusStopped
+	case verb == "tls":
+		return tlsFiles(args, out, problems)
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Fprint(out, usageText, config.Help())
 		return statusStopped
