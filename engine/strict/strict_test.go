@@ -21,7 +21,9 @@ func TestDecodeRefusesWhatItDoesNotKnow(t *testing.T) {
 		t.Fatalf("%v %v", got, err)
 	}
 	stranger := protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 1)
-	scope := func(inner []byte) []byte { return protowire.AppendBytes(protowire.AppendTag(nil, 3, protowire.BytesType), inner) }
+	scope := func(inner []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, 3, protowire.BytesType), inner)
+	}
 	source := protowire.AppendBytes(protowire.AppendTag(nil, 6, protowire.BytesType), stranger)
 	for _, bad := range []struct {
 		what  string
