@@ -242,9 +242,7 @@ func (r *receiver) repeated(now primitives.Instant, p *inPeer, c *inChannel, key
 }
 
 // forgotten is never true of a sound build: the last verdict stands.
-func (c *inChannel) forgotten() bool {
-	return planted.Active(planted.ForgetWatermark) || planted.Active(planted.UnfencedCancel) && c.content == nil
-}
+func (c *inChannel) forgotten() bool { return planted.Active(planted.ForgetWatermark) }
 
 // standingOf is the state of a delivery without a verdict.
 func (r *receiver) standingOf(in *inbound) answer {
@@ -407,6 +405,9 @@ func (r *receiver) cancel(now primitives.Instant, process Process, id Identity) 
 		in := c.live
 		if in.stage == stageAccepting {
 			cancelRaced.Hit()
+			if planted.Active(planted.UnfencedCancel) {
+				return answer{id: id, state: stateCancelled}, nil
+			}
 			r.interrupt(in)
 			return answer{}, in
 		}

@@ -14,7 +14,7 @@ const (
 
 	ForgetWatermark   Defect = "forget-watermark"    // a channel forgets its last verdict, so a repeat is admitted again
 	RefuseHeld        Defect = "refuse-held"         // a delivery without room is refused instead of held
-	UnfencedCancel    Defect = "unfenced-cancel"     // a cancellation that comes before the grant request fences nothing
+	UnfencedCancel    Defect = "unfenced-cancel"     // a cancellation is answered while the graph still decides, and does not bind it
 	ReusePosition     Defect = "reuse-position"      // a delivery position is used again under the same generation
 	CountMissedSweeps Defect = "count-missed-sweeps" // silence is counted over sweeps that the frozen sender did not make
 	AdmitBeforeGraph  Defect = "admit-before-graph"  // a verdict is told before the runtime branch took the batch
@@ -36,5 +36,6 @@ const (
 
 // Defects lists every defect.
 func Defects() []Defect {
-	return []Defect{AckBeforeSink, SkipChildShare, AnswerBeforeSync, NoTornTailCheck, ResendConfirmed, MapOrderedEffects, IgnoreLease}
+	return []Defect{AckBeforeSink, SkipChildShare, AnswerBeforeSync, NoTornTailCheck, ResendConfirmed, MapOrderedEffects, IgnoreLease,
+		OpenOnCoordinatorLoss, ReuseGeneration, InstallUnverified}
 }
