@@ -24,4 +24,6 @@ func caught(t *testing.T, s campaign.Scenario, defect planted.Defect, seeds uint
 
 func TestPlantedDefectsShow(t *testing.T) {
 	caught(t, Holds(), planted.OpenOnCoordinatorLoss, 100)
+	caught(t, Handoffs(), planted.ReuseGeneration, 100)
+	caught(t, Handoffs(), planted.InstallUnverified, 100)
 }

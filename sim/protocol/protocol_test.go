@@ -32,6 +32,6 @@ func run(t *testing.T, s campaign.Scenario, seeds uint64) {
 	}
 }
 
-func TestHolds(t *testing.T) { run(t, Holds(), 12) }
+func TestHolds(t *testing.T) { run(t, Holds(), 3) }
 
-func TestHandoffs(t *testing.T) { run(t, Handoffs(), 8) }
+func TestHandoffs(t *testing.T) { run(t, Handoffs(), 2) }

@@ -16,6 +16,7 @@ func All() []campaign.Scenario {
 		cursorPipeline(),
 		endpointPipeline(),
 		protocol.Holds(),
+		protocol.Handoffs(),
 		register(registerSound),
 		register(registerUnsynced),
 		register(registerTorn),
