@@ -127,6 +127,9 @@ func (x *execution) answered(ctx context.Context, l *link, reply *sessionpb.Exec
 
 // note keeps what the node says of the session's transaction.
 func (s *Session) note(t *sessionpb.TransactionStatus) {
+	if t == nil {
+		return // the node does not know of it
+	}
 	s.tx = transaction{}
 	if t.GetState() == sessionpb.TransactionStatus_OPEN {
 		s.tx = transaction{id: t.GetId(), position: t.GetPending()}

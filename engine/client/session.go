@@ -144,6 +144,14 @@ const openTimeout = 10 * time.Second
 // relink replaces a link, unless another task did so meanwhile, with one on the
 // first of several servers that can be had.
 func (s *Session) relink(ctx context.Context, old *link, prefer ...string) error {
+	if err := s.replace(ctx, old, prefer); err != nil {
+		return err
+	}
+	old.cancel()
+	return old.tasks.Wait(ctx)
+}
+
+func (s *Session) replace(ctx context.Context, old *link, prefer []string) error {
 	if err := s.lock.Lock(ctx); err != nil {
 		return err
 	}
@@ -157,11 +165,10 @@ func (s *Session) relink(ctx context.Context, old *link, prefer ...string) error
 		return err
 	}
 	s.link.Store(next)
-	old.cancel()
 	for stream := range s.streams { //plexus:orderfree each is told the same
 		stream.moved.Raise()
 	}
-	return old.tasks.Wait(ctx)
+	return nil
 }
 
 // follow keeps what the node tells about itself.

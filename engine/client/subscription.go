@@ -114,8 +114,9 @@ func (r *RowStream) restore(cause error) (*sessionpb.SubscriptionFrame, error) {
 		if err == nil || r.ctx.Err() != nil || s.closed.Load() {
 			return frame, err
 		}
-		if cause == nil || err.Error() != cause.Error() {
-			r.report(err)
+		var was, is *Error
+		if errors.As(err, &is) && (!errors.As(cause, &was) || *was != *is) {
+			r.report(err) // a refusal is news, one more attempt in vain is not
 		}
 		cause = err
 		retry := primitives.AtCase(s.world, s.world.Clock().Now().Add(pause))

@@ -124,6 +124,7 @@ func (n *Node) Start(ctx context.Context) error {
 	n.service = session.NewService(context.Background(), n.world, session.Deps{
 		Group: group, Runtime: n.runtime, Passwords: passwords,
 		Version: n.options.Version, ClientURL: n.listeners.ClientURL, Counts: n.metrics.command,
+		Limits: n.settings.Limits, RetryValidity: n.settings.Control.RetryValidity, TransactionRetention: n.settings.TransactionRetention,
 	})
 	n.reports.tell = n.service.Notify
 	n.tasks.Go("reports", n.reports.run)
@@ -136,6 +137,7 @@ func (n *Node) Start(ctx context.Context) error {
 	n.tasks.Go("membership", n.belong)
 	n.tasks.Go("interest", n.interest.run)
 	n.runtime.tasks.Go("runtime", n.runtime.run)
+	n.service.Start()
 	identity := group.Identity()
 	n.world.Log().Info("node started", "node", identity.NodeID, "cluster", identity.ClusterID,
 		"incarnation", identity.Counter, "founded", group.Founded())

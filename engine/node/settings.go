@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"plexus/engine/catalog"
 	"plexus/engine/control"
 	"plexus/engine/interconnect"
 	"plexus/engine/session"
@@ -23,11 +25,15 @@ type Settings struct {
 	// InitialPassword is the password of the first user; empty makes a random one
 	// and writes it to a file.
 	InitialPassword string
-	PasswordCost    session.Cost
-	DrainTimeout    time.Duration
-	ShutdownTimeout time.Duration
-	QuiesceTimeout  time.Duration
-	GateLease       time.Duration
+	// Limits bound what clients make the replicated state hold; the leader puts its
+	// own in force. TransactionRetention says how long ended transactions are kept.
+	Limits               catalog.Limits
+	TransactionRetention time.Duration
+	PasswordCost         session.Cost
+	DrainTimeout         time.Duration
+	ShutdownTimeout      time.Duration
+	QuiesceTimeout       time.Duration
+	GateLease            time.Duration
 	// Interconnect is how this node and its peers reach each other.
 	Interconnect Interconnect
 	// UnavailabilityTimeout is how long a peer may fail its health checks before
@@ -145,6 +151,18 @@ var flags = []Flag{
 		set: size(func(s *Settings) *uint64 { return &s.Control.LogCap })},
 	{Name: "command-retry-validity", Default: "15m", Help: "how long the outcome of a command can be asked for again",
 		set: duration(func(s *Settings) *time.Duration { return &s.Control.RetryValidity })},
+	{Name: "command-history-limit", Default: "65536", Help: "references, outcomes and ended transactions that are kept",
+		set: limit(func(s *Settings) *uint32 { return &s.Limits.History })},
+	{Name: "transaction-idle-timeout", Default: "15m", Help: "time after which an open transaction without requests expires",
+		set: duration(func(s *Settings) *time.Duration { return &s.Limits.TransactionIdle })},
+	{Name: "transaction-retention", Default: "15m", Help: "how long a transaction can be described after its end",
+		set: duration(func(s *Settings) *time.Duration { return &s.TransactionRetention })},
+	{Name: "transaction-max-statements", Default: "256", Help: "statements of one transaction",
+		set: limit(func(s *Settings) *uint32 { return &s.Limits.TransactionStatements })},
+	{Name: "transaction-max-source", Default: "1MiB", Help: "bytes of the statements of one transaction",
+		set: size(func(s *Settings) *uint64 { return &s.Limits.TransactionSource })},
+	{Name: "transaction-max-open", Default: "1024", Help: "open transactions of the cluster",
+		set: limit(func(s *Settings) *uint32 { return &s.Limits.TransactionOpen })},
 	{Name: "quiesce-timeout", Default: "60s", Help: "time a change waits for the work in its way",
 		set: duration(func(s *Settings) *time.Duration { return &s.QuiesceTimeout })},
 	{Name: "gate-lease", Default: "60s", Help: "time after which a node opens a gate that nobody released",
@@ -291,6 +309,17 @@ func count(field func(*Settings) *int) func(*Settings, string) error {
 			return fmt.Errorf("'%s' is no number from 0 to %d", v, nodesMax)
 		}
 		*field(s) = n
+		return nil
+	}
+}
+
+func limit(field func(*Settings) *uint32) func(*Settings, string) error {
+	return func(s *Settings, v string) error {
+		n, err := strconv.ParseUint(v, 10, 32)
+		if err != nil || n == 0 {
+			return fmt.Errorf("'%s' is no positive number up to %d", v, uint32(math.MaxUint32))
+		}
+		*field(s) = uint32(n)
 		return nil
 	}
 }

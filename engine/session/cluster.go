@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"plexus/engine/catalog"
 	"plexus/engine/decide"
@@ -75,6 +76,9 @@ type Effect struct {
 	// Ready waits until the effect is usable on every live node.
 	Ready func(ctx context.Context) error
 }
+
+// ErrNotCommitted says that an effect was not committed, and will not be.
+var ErrNotCommitted = errors.New("the effect was not committed")
 
 // MoveError says that a move changed nothing. Uncertain says that a node may have
 // been held without anybody knowing.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -15,8 +16,9 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// describe answers DESCRIBE.
-func (q *request) describe(x *ast.Describe) (document.Value, ast.Diagnostics) {
+// describe answers DESCRIBE, with what the owner of an operator says where that is
+// another node.
+func (q *request) describe(ctx context.Context, x *ast.Describe) (document.Value, ast.Diagnostics) {
 	d, found := q.selected(x)
 	if len(found) > 0 {
 		return nil, found
@@ -28,10 +30,22 @@ func (q *request) describe(x *ast.Describe) (document.Value, ast.Diagnostics) {
 	if len(found) > 0 {
 		return nil, found
 	}
-	if x.Kind == vocab.EntityPlacement {
-		return placementReport(decide.DescribePlacement(q.state(), d.Name, x.Name.Text)), nil
+	if p, ok := m.Definition.(*model.Placement); ok {
+		return placementReport(decide.DescribePlacement(q.state(), d.Name, p.Name)), nil
 	}
-	p := &describer{q: q, domain: d, model: m, runs: q.service.deps.Runtime.Domain(d.Name)}
+	if v := q.remote(ctx, d.Name, m.Key); v != nil {
+		return v, nil
+	}
+	v, ok := q.describeModel(ctx, d, m)
+	if !ok {
+		return nil, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, x.Span, "%s cannot be described; use SHOW CREATE", m.Key)}
+	}
+	return v, nil
+}
+
+// describeModel describes a definition as this node executes it.
+func (q *request) describeModel(ctx context.Context, d *catalog.Domain, m *catalog.Model) (document.Value, bool) {
+	p := &describer{ctx: ctx, q: q, domain: d, model: m, runs: q.service.deps.Runtime.Domain(d.Name)}
 	switch entity := m.Definition.(type) {
 	case *model.Ingestor:
 		p.ingestor(entity)
@@ -46,9 +60,9 @@ func (q *request) describe(x *ast.Describe) (document.Value, ast.Diagnostics) {
 	case *model.Endpoint:
 		p.endpoint(entity)
 	default:
-		return nil, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, x.Span, "%s cannot be described; use SHOW CREATE", m.Key)}
+		return nil, false
 	}
-	return p.out.Value(), nil
+	return p.out.Value(), true
 }
 
 func (q *request) describeDomain(d *catalog.Domain) document.Value {
@@ -65,7 +79,7 @@ func (q *request) describeDomain(d *catalog.Domain) document.Value {
 	m := new(document.Map).Set("domain", document.Text(d.Name)).Set("status", document.Text(status(d.Running))).
 		Set("pace", document.Text("UNPACED")).Set("generation", document.Uint(d.Generation)).
 		Set("definition revision", document.Uint(d.Definition)).Set("runtime revision", document.Uint(d.Runtime)).
-		Set("placement", domainPlacement(decide.DescribeDomain(q.state(), d.Name, q.cluster()))).
+		Set("placement", domainPlacement(decide.DescribeDomain(q.state(), d.Name, q.service.planning()))).
 		Set("entities", entities.Value())
 	failure := document.None()
 	if err := q.service.deps.Runtime.ActivationFailure(d.Name); err != nil {
@@ -76,6 +90,7 @@ func (q *request) describeDomain(d *catalog.Domain) document.Value {
 
 // describer writes the description of one entity.
 type describer struct {
+	ctx    context.Context
 	q      *request
 	domain *catalog.Domain
 	model  *catalog.Model
@@ -91,9 +106,14 @@ func (p *describer) text(key, format string, args ...any) {
 func (p *describer) head() {
 	p.text(p.model.Kind.Words(), "%s", p.model.Name)
 	p.text("kind", "%s", p.model.Kind.Snake())
-	p.text("owner", "%s", p.q.node())
-	p.out.Set("replicas", document.None())
+	p.placed()
 	p.text("branch", "unbranched")
+}
+
+// placed writes who executes the operator.
+func (p *describer) placed() {
+	p.text("owner", "%s", p.q.placedOn(p.domain.Name, p.model.Key))
+	p.out.Set("replicas", p.q.standbys(p.domain.Name, p.model.Key))
 }
 
 func (p *describer) inputs(in ast.Inputs) {
@@ -279,8 +299,7 @@ func (p *describer) relay(x *model.Relay) {
 	p.text("schema", "%s", x.Schema.Text)
 	p.text("branch", "unbranched")
 	p.out.Set("capacity", document.Uint(x.Capacity))
-	p.text("owner", "%s", p.q.node())
-	p.out.Set("replicas", document.None())
+	p.placed()
 	var s flow.RelayStatus
 	if p.runs != nil {
 		s, _ = p.runs.DescribeRelay(x.Name)
@@ -316,7 +335,7 @@ func (p *describer) endpoint(x *model.Endpoint) {
 	var intake []document.Value
 	for m := range p.q.state().Models(p.domain.Name) {
 		if in, ok := m.Definition.(*model.Ingestor); ok && in.Source.Endpoint.Text == x.Name {
-			intake = append(intake, p.q.ingestorLine(p.domain, in))
+			intake = append(intake, p.q.ingestorLine(p.ctx, p.domain, in))
 		}
 	}
 	p.out.Set("intake", document.List(intake...))

@@ -4,35 +4,19 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
 
 	"plexus/engine/catalog"
-	"plexus/engine/catalog/catalogpb"
 	"plexus/engine/client"
-	"plexus/engine/control"
 	"plexus/engine/session/document"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"
 	"plexus/nspl/parse"
+	"plexus/nspl/render"
 	"plexus/primitives"
 )
-
-// ActivationError says that a committed revision could not be executed by a node.
-type ActivationError struct {
-	Domain string
-	Node   string
-	Err    error
-}
-
-func (e *ActivationError) Error() string {
-	return fmt.Sprintf("the definitions of domain '%s' were committed, but node '%s' could not activate them: %v", e.Domain, e.Node, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *ActivationError) Unwrap() error { return e.Err }
 
 // Execute runs the statements of one request.
 func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error) {
@@ -51,13 +35,12 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 		return nil, err
 	}
 	defer leave()
-	if r.ExpectedPosition != nil && x.tx == nil {
-		return &sessionpb.ExecuteReply{
-			ExecutionReference: r.GetExecutionReference(), Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_DETACHED,
-			Text: "the session is not bound to its transaction here; attach, and repeat the request",
-		}, nil
+	q := &request{
+		service: s, session: x, owner: user.Name, text: r.GetStatements(), domain: r.GetDomain(), preview: r.GetExpectedPreview(),
 	}
-	q := &request{service: s, session: x, user: user, text: r.GetStatements(), domain: r.GetDomain()}
+	if r.ExpectedPosition != nil {
+		q.position = *r.ExpectedPosition + 1
+	}
 	if r.GetExecutionReference() != "" {
 		if q.reference, err = parseReference(r.GetExecutionReference()); err != nil {
 			return nil, refusal(client.InvalidArgument, "execution_reference: %v", err)
@@ -68,120 +51,177 @@ func (s *Service) Execute(ctx context.Context, user *catalog.User, r *sessionpb.
 		return nil, err
 	}
 	reply.ExecutionReference = r.GetExecutionReference()
-	reply.Transaction = x.tx.status()
+	if err := s.tellTransaction(ctx, q, reply); err != nil {
+		return nil, err
+	}
 	if proto.Size(reply) > replyBytesMax {
 		return nil, refusal(client.ReplyTooLarge, "the reply exceeds %d bytes", replyBytesMax)
-	}
-	if reply.GetDisposition() != sessionpb.Disposition_UNKNOWN {
-		x.last = answered{reference: q.reference, binding: q.binding(), reply: reply}
 	}
 	return reply, nil
 }
 
-// binding is what an execution reference stands for.
-type binding struct{ owner, domain, digest string }
+// binding is what an execution reference stands for. Position is that in a
+// transaction, plus one.
+type binding struct {
+	owner, domain string
+	position      uint32
+	digest        string
+}
 
-// differs says which part of another binding is not the same, "" for none.
+func bindingOf(x *catalog.Execution) binding { return binding{x.Owner, x.Domain, x.Position, x.Digest} }
+
+// differs says in which part a request is not what its reference stands for, ""
+// for none. Whoever asks for an outcome later need not know the position.
 func (b binding) differs(o binding) string {
 	switch {
 	case b.owner != o.owner:
 		return "owner"
 	case b.domain != o.domain:
 		return "domain"
+	case b.position != 0 && b.position != o.position:
+		return "position"
 	case b.digest != o.digest:
 		return "content"
 	}
 	return ""
 }
 
-// answered is the last request of a session. A client that lost the reply repeats
-// it; what a session holds, such as a queued statement, has no other record of its
-// reference.
-type answered struct {
-	reference primitives.UUID
-	binding
-	reply *sessionpb.ExecuteReply
-}
-
-func (a *answered) again(q *request) *sessionpb.ExecuteReply {
-	if q.reference == (primitives.UUID{}) || a.reference != q.reference || a.differs(q.binding()) != "" {
-		return nil
-	}
-	reply := proto.Clone(a.reply).(*sessionpb.ExecuteReply)
-	reply.Origin = sessionpb.Origin_RECOVERED
-	return reply
-}
-
 // request is one Execute in progress.
 type request struct {
 	service   *Service
 	session   *session
-	user      *catalog.User
+	owner     string
 	reference primitives.UUID
 	text      string
 	domain    string // selected
+	position  uint32 // that the client expects in its transaction, plus one; 0 outside
+	preview   *sessionpb.PreviewId
 	digest    string // of the whole request
+	tenure    *tenure
 }
 
-func (q *request) binding() binding { return binding{q.user.Name, q.domain, q.digest} }
+func (q *request) binding() binding { return binding{q.owner, q.domain, q.position, q.digest} }
 
 func (q *request) state() *catalog.State { return q.service.deps.Group.State() }
 
-// run parses the request and runs its statements in order up to the first
-// failure.
+// run parses the request and takes it to where it belongs: what only reads is
+// answered here, everything else by the leader.
 func (q *request) run(ctx context.Context) (*sessionpb.ExecuteReply, error) {
 	statements, err := parse.Statements(q.text)
 	if err != nil {
 		return q.failed(diagnostics(err)), nil
 	}
-	q.digest = digestOf(q.text, statements)
-	if reply := q.session.last.again(q); reply != nil {
-		return reply, nil
-	}
-	if reply, err := q.repeated(ctx); reply != nil || err != nil {
-		return reply, err
-	}
-	if outside := q.outside(statements); outside != nil {
-		return q.fail(ast.CodeTxRequired, outside, "several statements need BEGIN … COMMIT"), nil
-	}
-	total := &sessionpb.ExecuteReply{Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_COMPLETED}
-	var documents []document.Value
-	for _, statement := range statements {
-		reply, err := q.one(ctx, statement)
+	if q.position == 0 && q.local(statements) {
+		held, err := q.service.boundTo(ctx, q.session)
 		if err != nil {
 			return nil, err
 		}
-		q.service.count(statement, reply.GetDisposition())
-		if len(statements) == 1 || reply.GetDisposition() != sessionpb.Disposition_COMPLETED {
-			return reply, nil
+		if held == (primitives.UUID{}) {
+			return q.reads(ctx, statements)
 		}
-		if reply.GetText() != "" && total.Text != "" {
-			total.Text += "\n"
-		}
-		total.Text += reply.GetText()
-		total.Origin = reply.GetOrigin()
-		total.Statements = append(total.Statements, reply.GetStatements()...)
-		documents = append(documents, reply.GetDocument())
 	}
-	total.Document = document.List(documents...)
-	return total, nil
+	if q.tenure, err = q.service.leading(ctx); err != nil {
+		return nil, err
+	}
+	if q.tenure == nil {
+		return q.service.redirect(), nil
+	}
+	q.digest = digestOf(q.text, statements)
+	if reply, err := q.repeated(ctx); reply != nil || err != nil {
+		return reply, err
+	}
+	if q.service.displaced(q.session) {
+		return &sessionpb.ExecuteReply{
+			Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_TAKEN_OVER, Text: "transaction taken over by another session",
+			Transaction: &sessionpb.TransactionStatus{},
+		}, nil
+	}
+	return q.lead(ctx, statements)
 }
 
-// outside returns a statement that does not stand in the transaction of a request
-// of several, nil where all do. Nothing may follow the end of a transaction: the
-// request has one reference, and that is the reference of what COMMIT does.
-func (q *request) outside(statements []ast.Statement) ast.Statement {
-	for i := 1; i < len(statements); i++ {
-		switch before := statements[i-1].(type) {
-		case *ast.Commit, *ast.Revert:
-			return statements[i]
-		default:
-			if i == 1 && q.session.tx == nil && !isBegin(before) {
-				return statements[i]
-			}
+// local reports whether every node can answer the statements.
+func (q *request) local(statements []ast.Statement) bool {
+	for _, statement := range statements {
+		if _, leaders := statement.(*ast.DescribeTransaction); leaders {
+			return false
+		}
+		if class := ast.ClassOf(statement); class != ast.ReadOnly && class != ast.ClientLocal && class != ast.SessionLocal {
+			return false
 		}
 	}
-	return nil
+	return true
+}
+
+// redirect names the leader to a client that needs it.
+func (s *Service) redirect() *sessionpb.ExecuteReply {
+	redirected.Hit()
+	l := s.leader()
+	reply := &sessionpb.ExecuteReply{
+		Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_REDIRECT, Redirect: &sessionpb.Redirect{},
+		Text: "no leader is known here; retry",
+	}
+	if l.Known && !l.Here {
+		reply.Redirect = &sessionpb.Redirect{Node: l.Node, ClientUrl: l.ClientURL, ConsoleUrl: l.ConsoleURL}
+		reply.Text = fmt.Sprintf("node '%s' leads; ask there", l.Node)
+	}
+	return reply
+}
+
+// leader says who leads.
+func (s *Service) leader() Leadership {
+	if s.deps.Cluster != nil {
+		return s.deps.Cluster.Leader()
+	}
+	leads := s.deps.Group.Leads()
+	return Leadership{Node: s.deps.Group.Identity().NodeID, ClientURL: s.deps.ClientURL, Here: leads, Known: leads}
+}
+
+// lead runs a request on the leader.
+func (q *request) lead(ctx context.Context, statements []ast.Statement) (*sessionpb.ExecuteReply, error) {
+	held, err := q.service.boundTo(ctx, q.session)
+	if err != nil {
+		return nil, err
+	}
+	bound := held != (primitives.UUID{})
+	switch {
+	case q.position > 0 && !bound:
+		detached.Hit()
+		return &sessionpb.ExecuteReply{
+			Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_DETACHED,
+			Text: "the session is not bound to its transaction here; attach, and repeat the request",
+		}, nil
+	case len(statements) == 1 && ast.BesideTransaction(statements[0]):
+		return q.reads(ctx, statements)
+	case bound || len(statements) > 0 && isControl(statements[0]):
+		return q.script(ctx, held, statements)
+	case len(statements) > 1:
+		return q.fail(ast.CodeTxRequired, statements[1], "several statements need BEGIN … COMMIT"), nil
+	}
+	reply, err := q.one(ctx, statements[0])
+	if reply != nil {
+		q.service.count(statements[0], reply.GetDisposition())
+	}
+	return reply, err
+}
+
+// isControl reports whether a statement begins or ends a transaction.
+func isControl(statement ast.Statement) bool { return ast.ClassOf(statement) == ast.TxControl }
+
+// reads answers statements that change nothing, one in a request.
+func (q *request) reads(ctx context.Context, statements []ast.Statement) (*sessionpb.ExecuteReply, error) {
+	if len(statements) == 0 {
+		return &sessionpb.ExecuteReply{Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_COMPLETED, Document: document.List()}, nil
+	}
+	if len(statements) > 1 {
+		return q.fail(ast.CodeTxRequired, statements[1], "several statements need BEGIN … COMMIT"), nil
+	}
+	statement := statements[0]
+	if ast.ClassOf(statement) == ast.SessionLocal {
+		return q.fail(codeSessionRefused, statement, "%s is a call of its own: run plexus subscribe, or Subscribe and Unsubscribe of the session", head(statement)), nil
+	}
+	reply := q.read(ctx, statement)
+	q.service.count(statement, reply.GetDisposition())
+	return reply, nil
 }
 
 func (s *Service) count(statement ast.Statement, d sessionpb.Disposition) {
@@ -190,47 +230,19 @@ func (s *Service) count(statement ast.Statement, d sessionpb.Disposition) {
 	}
 }
 
-// one runs one statement.
-func (q *request) one(ctx context.Context, statement ast.Statement) (*sessionpb.ExecuteReply, error) {
-	switch statement.(type) {
-	case *ast.AlterDomain, *ast.AlterPlacement, *ast.NodeControl, *ast.Relocate:
-		return q.fail(ast.CodeUnavailable, statement, "not available yet: %s", head(statement)), nil
-	}
-	switch class := ast.ClassOf(statement); class {
-	case ast.ReadOnly, ast.ClientLocal:
-		if q.session.tx != nil {
-			return q.fail(codeNotQueueable, statement, "%s cannot stand in a transaction", head(statement)), nil
-		}
-		return q.read(statement), nil
-	case ast.SessionLocal:
-		return q.fail(codeSessionRefused, statement, "%s is a call of its own: run plexus subscribe, or Subscribe and Unsubscribe of the session", head(statement)), nil
-	case ast.TxControl:
-		return q.control(ctx, statement)
-	default:
-		if q.session.tx != nil {
-			return q.queue(statement, class), nil
-		}
-		plan, reply, err := q.planner(ctx, statement)
-		if reply != nil || err != nil {
-			return reply, err
-		}
-		return q.commit(ctx, plan)
-	}
-}
-
 // digestOf identifies what a request asks for: its persistent statement, however it
 // is spelled, or else its exact text. Passwords are left out: a plain hash of one
 // would be an invitation.
 func digestOf(text string, statements []ast.Statement) string {
 	if len(statements) == 1 {
-		text = cmp.Or(canonical(statements[0]), text)
+		text = cmp.Or(canonical(statements[0]), render.Statement(statements[0]), text)
 	}
 	sum := sha256.Sum256([]byte(text))
 	return string(sum[:])
 }
 
 // repeated answers a request whose reference is known already, or joins the
-// command that is under way. Reads and queued statements carry none.
+// command that is under way. Reads carry none.
 func (q *request) repeated(ctx context.Context) (*sessionpb.ExecuteReply, error) {
 	if q.reference == (primitives.UUID{}) {
 		return nil, nil
@@ -239,16 +251,32 @@ func (q *request) repeated(ctx context.Context) (*sessionpb.ExecuteReply, error)
 	if err := s.lock.Lock(ctx); err != nil {
 		return nil, err
 	}
-	under := s.applying[q.reference]
-	s.lock.Unlock()
-	if under != nil {
-		return q.join(ctx, under)
+	under := q.tenure.applying[q.reference]
+	known, ok := q.state().Execution(q.reference)
+	if under == nil && ok && known.Phase != catalog.Finished && q.binding().differs(bindingOf(known)) == "" {
+		// It is about to be resumed.
+		under = q.adopt(known)
 	}
-	// Looked up last: a command is in the history before it stops applying.
-	if known, ok := q.state().Execution(q.reference); ok {
+	s.lock.Unlock()
+	switch {
+	case under != nil:
+		return q.join(ctx, under)
+	case ok:
 		return q.binding().recovered(known), nil
 	}
 	return nil, nil
+}
+
+// adopt resumes an execution before the duties of the tenure find it. The lock is
+// held.
+func (q *request) adopt(x *catalog.Execution) *applying {
+	s := q.service
+	for of := range q.state().ActiveTransactions() {
+		if of.State == catalog.Committing && of.Reference == x.Reference {
+			return s.begin(q.tenure, x.Reference, bindingOf(x), (&committing{service: s, id: of.ID}).run)
+		}
+	}
+	return s.begin(q.tenure, x.Reference, bindingOf(x), s.resumed(q.tenure, x).run)
 }
 
 // join waits for a command that has the reference of this request.
@@ -262,6 +290,13 @@ func (q *request) join(ctx context.Context, under *applying) (*sessionpb.Execute
 	return under.result()
 }
 
+func (a *applying) result() (*sessionpb.ExecuteReply, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	return proto.Clone(a.reply).(*sessionpb.ExecuteReply), nil
+}
+
 func conflict(what string) *sessionpb.ExecuteReply {
 	return &sessionpb.ExecuteReply{
 		Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_REFERENCE_CONFLICT, Detail: what,
@@ -271,7 +306,7 @@ func conflict(what string) *sessionpb.ExecuteReply {
 
 // recovered is the retained outcome of the reference, for whom it is bound to.
 func (b binding) recovered(known *catalog.Execution) *sessionpb.ExecuteReply {
-	if what := b.differs(binding{known.Owner, known.Domain, known.Digest}); what != "" {
+	if what := b.differs(bindingOf(known)); what != "" {
 		return conflict(what)
 	}
 	return recovered(known)
@@ -290,75 +325,6 @@ func recovered(known *catalog.Execution) *sessionpb.ExecuteReply {
 	return reply
 }
 
-// planned is what a request is about to commit.
-type planned struct {
-	steps    []*catalogpb.Step
-	outcomes []*sessionpb.StatementOutcome
-	domains  []string // to wait for
-	level    string   // "" where no quiesce level is reported
-	drains   bool     // running work has to finish before the command is proposed
-}
-
-// planner plans against a state. It runs again when the state changed before its
-// result was committed.
-type planner func(*catalog.State) (*planned, *sessionpb.ExecuteReply)
-
-func (p *planned) reply() *sessionpb.ExecuteReply {
-	var m document.Map
-	for _, o := range p.outcomes {
-		m.Set(document.Bare, document.Text(o.GetText()))
-	}
-	if p.level != "" {
-		m.Set("quiesce level", document.Text(p.level))
-	}
-	return &sessionpb.ExecuteReply{
-		Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_COMPLETED,
-		Statements: p.outcomes, Document: m.Value(), Text: document.Render(m.Value()),
-	}
-}
-
-// commit runs a plan as a command under the request's reference. The command goes
-// on when the caller gives up waiting.
-func (q *request) commit(ctx context.Context, plan planner) (*sessionpb.ExecuteReply, error) {
-	if q.reference == (primitives.UUID{}) {
-		return nil, refusal(client.InvalidArgument, "execution_reference: a persistent statement needs one")
-	}
-	if reply := q.admissible(); reply != nil {
-		return reply, nil
-	}
-	s := q.service
-	under := &applying{binding: q.binding(), done: primitives.NewEvent(s.world)}
-	if err := s.lock.Lock(ctx); err != nil {
-		return nil, err
-	}
-	if other := s.applying[q.reference]; other != nil {
-		s.lock.Unlock()
-		return q.join(ctx, other)
-	}
-	s.applying[q.reference] = under
-	s.lock.Unlock()
-	command := &command{service: s, reference: q.reference, binding: under.binding, plan: plan}
-	s.commands.Go("command", func(ctx context.Context) error {
-		under.reply, under.err = command.run(ctx)
-		under.done.Set()
-		_ = s.lock.Lock(context.Background()) // must not be skipped
-		delete(s.applying, command.reference)
-		s.lock.Unlock()
-		return nil
-	})
-	if err := under.done.Wait(ctx); err != nil {
-		return nil, err
-	}
-	return under.result()
-}
-
-func (a *applying) result() (*sessionpb.ExecuteReply, error) {
-	if a.err != nil {
-		return nil, a.err
-	}
-	return proto.Clone(a.reply).(*sessionpb.ExecuteReply), nil
-}
-
 // admissible refuses references from outside the window in which they can be
 // told from reclaimed ones. The leader's clock counts as never going back.
 func (q *request) admissible() *sessionpb.ExecuteReply {
@@ -366,103 +332,24 @@ func (q *request) admissible() *sessionpb.ExecuteReply {
 	state := q.state()
 	now := max(q.service.world.Clock().Wall().UnixNano(), state.HighWater)
 	if created < state.Fence || created > now+int64(referenceAhead) {
-		return &sessionpb.ExecuteReply{
-			Disposition: sessionpb.Disposition_REFERENCE_EXPIRED, Text: "reference expired; nothing was executed",
-		}
+		return expired()
 	}
 	if state.HistoryFull() {
-		return refused(&catalog.Refusal{Code: catalog.Busy, Message: "the history of commands is full; retry later"})
+		return refused(&catalog.Refusal{Code: catalog.Busy, Message: fmt.Sprintf("the history holds %d commands, its limit; retry later", state.Limits.History)})
 	}
 	return nil
 }
 
-// command is one admitted command.
-type command struct {
-	service   *Service
-	reference primitives.UUID
-	binding
-	plan planner
+func expired() *sessionpb.ExecuteReply {
+	return &sessionpb.ExecuteReply{
+		Disposition: sessionpb.Disposition_REFERENCE_EXPIRED, Text: "reference expired; nothing was executed",
+	}
 }
 
-// run plans, commits and waits until the effect is usable, again from the new
-// state when another command came in between.
-func (c *command) run(ctx context.Context) (*sessionpb.ExecuteReply, error) {
-	for range replansMax {
-		p, failed := c.plan(c.service.deps.Group.State())
-		if failed != nil {
-			return failed, nil
-		}
-		if len(p.steps) == 0 {
-			return p.reply(), nil
-		}
-		release, failed := c.drain(ctx, p)
-		if failed != nil {
-			return failed, nil
-		}
-		reply, again, err := c.propose(ctx, p)
-		release()
-		if err != nil || !again {
-			return reply, err
-		}
+// needReference refuses persistent statements without a reference.
+func (q *request) needReference() error {
+	if q.reference == (primitives.UUID{}) {
+		return refusal(client.InvalidArgument, "execution_reference: a persistent statement needs one")
 	}
-	return refused(&catalog.Refusal{Code: catalog.Conflict, Message: fmt.Sprintf("domain '%s' kept changing; retry", c.domain)}), nil
-}
-
-// drain lets what the command takes away finish. A drain that does not end in time
-// refuses the command before anything was committed.
-func (c *command) drain(ctx context.Context, p *planned) (release func(), failed *sessionpb.ExecuteReply) {
-	if !p.drains {
-		return func() {}, nil
-	}
-	release, err := c.service.deps.Runtime.Quiesce(ctx, c.domain)
-	if err != nil {
-		return nil, refused(&catalog.Refusal{Code: "drain", Message: err.Error()})
-	}
-	return release, nil
-}
-
-func (c *command) propose(ctx context.Context, p *planned) (reply *sessionpb.ExecuteReply, again bool, err error) {
-	reply = p.reply()
-	retained, err := proto.MarshalOptions{Deterministic: true}.Marshal(reply)
-	if err != nil {
-		return nil, false, fmt.Errorf("encode reply: %w", err)
-	}
-	result, err := c.service.deps.Group.Propose(ctx, &catalogpb.Command{Steps: p.steps, Execution: &catalogpb.Execution{
-		Reference: c.reference[:], Owner: c.owner, Domain: c.domain, Digest: []byte(c.digest), Reply: retained, To: catalogpb.Phase_FINISHED,
-	}})
-	switch {
-	case errors.Is(err, control.ErrOutcomeUnknown):
-		return &sessionpb.ExecuteReply{Disposition: sessionpb.Disposition_UNKNOWN, Detail: "still_applying", Text: err.Error()}, false, nil
-	case errors.Is(err, control.ErrTooLarge):
-		return refused(&catalog.Refusal{Code: catalog.Invalid, Message: err.Error()}), false, nil
-	case err != nil:
-		return nil, false, refusal(client.Unavailable, "%v", err)
-	case result.Known != nil:
-		return c.recovered(result.Known), false, nil
-	case result.Refused != nil && result.Refused.Stale:
-		return nil, true, nil
-	}
-	if result.Refused != nil {
-		reply = refused(result.Refused)
-	}
-	for _, domain := range p.domains {
-		if failed, err := c.settle(ctx, domain, result.Index); failed != nil || err != nil {
-			return failed, false, err
-		}
-	}
-	return reply, false, nil
-}
-
-// settle waits at the completion barrier of this node.
-func (c *command) settle(ctx context.Context, domain string, index uint64) (*sessionpb.ExecuteReply, error) {
-	err := c.service.deps.Runtime.Settle(ctx, domain, index)
-	var activation *ActivationError
-	switch {
-	case err == nil:
-		return nil, nil
-	case errors.As(err, &activation):
-		return refused(&catalog.Refusal{Code: "activation", Message: activation.Error()}), nil
-	default:
-		return &sessionpb.ExecuteReply{Disposition: sessionpb.Disposition_UNKNOWN, Detail: "not_yet_visible", Text: err.Error()}, nil
-	}
+	return nil
 }

@@ -7,15 +7,9 @@ import (
 
 	"plexus/engine/catalog"
 	"plexus/engine/decide"
-	"plexus/engine/schedule"
 	"plexus/engine/session/document"
 	"plexus/nspl/vocab"
 )
-
-// cluster is what schedules are planned with.
-func (q *request) cluster() decide.Cluster {
-	return decide.Cluster{Nodes: []schedule.Node{{ID: q.node(), Live: true, Voter: true}}}
-}
 
 // none is how a list without an item is shown where it stands alone.
 const none = "(none)"

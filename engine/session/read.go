@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"strings"
 
 	"plexus/engine/catalog"
@@ -15,8 +16,8 @@ import (
 
 // read answers the statements that change nothing, from this node's applied
 // state and from what runs here.
-func (q *request) read(statement ast.Statement) *sessionpb.ExecuteReply {
-	v, format, found := q.answer(statement)
+func (q *request) read(ctx context.Context, statement ast.Statement) *sessionpb.ExecuteReply {
+	v, format, found := q.answer(ctx, statement)
 	if len(found) > 0 {
 		return q.failed(found)
 	}
@@ -28,7 +29,7 @@ func (q *request) read(statement ast.Statement) *sessionpb.ExecuteReply {
 	return reply
 }
 
-func (q *request) answer(statement ast.Statement) (document.Value, ast.Format, ast.Diagnostics) {
+func (q *request) answer(ctx context.Context, statement ast.Statement) (document.Value, ast.Format, ast.Diagnostics) {
 	switch x := statement.(type) {
 	case *ast.Use:
 		if _, ok := q.state().Domain(x.Domain.Text); !ok {
@@ -41,10 +42,16 @@ func (q *request) answer(statement ast.Statement) (document.Value, ast.Format, a
 		v, found := q.showCreate(x)
 		return v, x.Format, found
 	case *ast.Show:
-		v, found := q.show(x)
+		v, found := q.show(ctx, x)
 		return v, x.Format, found
 	case *ast.Describe:
-		v, found := q.describe(x)
+		v, found := q.describe(ctx, x)
+		return v, x.Format, found
+	case *ast.DescribeRelocation:
+		v, found := q.describeRelocation(x)
+		return v, x.Format, found
+	case *ast.DescribeTransaction:
+		v, found := q.describeTransaction(ctx, x)
 		return v, x.Format, found
 	}
 	return nil, 0, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, statement.Place(), "not available yet: %s", head(statement))}
@@ -107,7 +114,7 @@ func (q *request) showCreate(x *ast.ShowCreate) (document.Value, ast.Diagnostics
 	return document.Text(render.Entity(model.Shown(m.Definition))), nil
 }
 
-func (q *request) show(x *ast.Show) (document.Value, ast.Diagnostics) {
+func (q *request) show(ctx context.Context, x *ast.Show) (document.Value, ast.Diagnostics) {
 	switch x.What {
 	case ast.ListUsers:
 		var items []document.Value
@@ -118,7 +125,7 @@ func (q *request) show(x *ast.Show) (document.Value, ast.Diagnostics) {
 	case ast.ListClusterStatus:
 		return q.clusterStatus(), nil
 	case ast.ListTransactions:
-		return nil, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, x.Span, "not available yet: %s", head(x))}
+		return q.showTransactions(), nil
 	}
 	d, found := q.selected(x)
 	if len(found) > 0 {
@@ -130,24 +137,28 @@ func (q *request) show(x *ast.Show) (document.Value, ast.Diagnostics) {
 	var items []document.Value
 	for m := range q.state().Models(d.Name) {
 		if in, ok := m.Definition.(*model.Ingestor); ok {
-			items = append(items, q.ingestorLine(d, in))
+			items = append(items, q.ingestorLine(ctx, d, in))
 		}
 	}
 	return document.List(items...), nil
 }
 
 // ingestorLine is one line of SHOW INGESTORS.
-func (q *request) ingestorLine(d *catalog.Domain, in *model.Ingestor) document.Value {
+func (q *request) ingestorLine(ctx context.Context, d *catalog.Domain, in *model.Ingestor) document.Value {
+	key := catalog.Key{Kind: vocab.EntityIngestor, Name: in.Name}
 	m := new(document.Map).Set(document.Name, document.Text(in.Name)).Set("source", document.Text(connector(in.Source.Entity.String())))
 	sourceFields(m, in)
-	m.Set("owner", document.Text(q.node()))
-	state, ready := "stopped", false
+	m.Set("owner", document.TextOrNone(q.placedOn(d.Name, key)))
+	state, ready := document.Text("stopped"), document.Bool(false)
 	if domain := q.service.deps.Runtime.Domain(d.Name); domain != nil {
 		if s, ok := domain.DescribeIngestor(in.Name); ok {
-			state, ready = s.Status, s.Ready
+			state, ready = document.Text(s.Status), document.Bool(s.Ready)
 		}
 	}
-	return m.Set("status", document.Text(state)).Set("ready", document.Bool(ready)).Value()
+	if v := q.remote(ctx, d.Name, key); v != nil {
+		state, ready = document.Member(v, "status"), document.Member(v, "ready")
+	}
+	return m.Set("status", state).Set("ready", ready).Value()
 }
 
 // sourceFields adds what names the outside of an ingestor.
@@ -167,53 +178,4 @@ func sourceFields(m *document.Map, in *model.Ingestor) {
 func connector(entity string) string {
 	first, _, _ := strings.Cut(entity, " ")
 	return first
-}
-
-func (q *request) node() string { return q.service.deps.Group.Identity().NodeID }
-
-func (q *request) clusterStatus() document.Value {
-	group := q.service.deps.Group
-	id, raft, state := group.Identity(), group.Status(), q.state()
-	leader := document.None()
-	if group.Leads() {
-		leader = document.Text(id.NodeID)
-	}
-	var domains, schedule []document.Value
-	for d := range state.Domains() {
-		word := strings.ToUpper(status(d.Running)[:1]) + strings.ToLower(status(d.Running)[1:])
-		domains = append(domains, new(document.Map).Set(document.Name, document.Text(d.Name)).
-			Set("status", document.Text(word)).Set("pace", document.Text("UNPACED")).Value())
-		for m := range state.Models(d.Name) {
-			if scheduled(m.Kind) {
-				schedule = append(schedule, new(document.Map).Set("domain", document.Text(d.Name)).Set("kind", document.Text(m.Kind.Snake())).
-					Set("name", document.Text(m.Name)).Set("owner", document.Text(id.NodeID)).Set("replicas", document.None()).Value())
-			}
-		}
-	}
-	warnings := []document.Value{}
-	if raft.Failed != nil {
-		warnings = append(warnings, document.Text(raft.Failed.Error()))
-	}
-	cluster := new(document.Map).Set("id", document.Text(id.ClusterID)).Set("uuid", document.Text(id.Cluster.String())).
-		Set("self", document.Text(id.NodeID))
-	member := new(document.Map).Set(document.Name, document.Text(id.NodeID)).Set("role", document.Text("voter")).
-		Set("incarnation", document.Uint(id.Counter)).Set("availability", document.Text("live")).
-		Set("terminating", document.Bool(q.service.stopping.IsSet())).Set("cordoned", document.Bool(false)).
-		Set("endpoints", document.TextOrNone(q.service.deps.ClientURL))
-	consensus := new(document.Map).Set("current_leader", leader).Set("term", document.Uint(raft.Term)).
-		Set("state", document.Text(raft.Role)).Set("last_index", document.Uint(raft.LastIndex)).
-		Set("applied", document.Uint(state.Applied)).Set("commit", document.Uint(raft.Commit)).
-		Set("cordoned_nodes", document.Text("(none)"))
-	return new(document.Map).Set("cluster", cluster.Value()).Set("members", document.List(member.Value())).
-		Set("raft", consensus.Value()).Set("domains", document.List(domains...)).
-		Set("schedule", document.List(schedule...)).Set("warnings", document.List(warnings...)).Value()
-}
-
-// scheduled reports whether entities of a kind have an owner.
-func scheduled(kind vocab.EntityKind) bool {
-	switch kind {
-	case vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter:
-		return true
-	}
-	return false
 }

@@ -19,6 +19,8 @@ const (
 	codeNotQueueable   ast.Code = "tx.not_queueable"
 	codeTxState        ast.Code = "tx.state"
 	codeTxLimit        ast.Code = "tx.limit"
+	codeTxStale        ast.Code = "tx.stale"
+	codeUnauthorized   ast.Code = "unauthorized"
 	codeSessionRefused ast.Code = "session.refused"
 	codeDomainMissing  ast.Code = "domain.missing"
 )

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -40,6 +41,11 @@ type Deps struct {
 	ClientURL string // what redirects name
 	// Cluster is nil for a node that is alone.
 	Cluster Cluster
+	// Limits are put in force by the leader, and what ended is forgotten after these
+	// times.
+	Limits               catalog.Limits
+	RetryValidity        time.Duration
+	TransactionRetention time.Duration
 	// Counts takes one finished command.
 	Counts func(statement string, disposition sessionpb.Disposition)
 }
@@ -51,41 +57,32 @@ type Service struct {
 
 	lock     *primitives.Mutex
 	sessions map[string]*session
-	applying map[primitives.UUID]*applying
+	tenure   *tenure // nil while this node does not lead
 
 	stopping *primitives.Event
-	commands *primitives.Group
+	tasks    *primitives.Group
 	next     atomic.Uint64 // subscription generations
-}
-
-// applying is a command under way; who repeats its reference joins it.
-type applying struct {
-	binding
-	done  *primitives.Event
-	reply *sessionpb.ExecuteReply
-	err   error
 }
 
 // NewService returns a service without sessions.
 func NewService(ctx context.Context, w primitives.World, deps Deps) *Service {
 	return &Service{
 		world: w, deps: deps, lock: primitives.NewMutex(w),
-		sessions: map[string]*session{}, applying: map[primitives.UUID]*applying{}, stopping: primitives.NewEvent(w),
-		commands: primitives.NewGroup(ctx, w),
+		sessions: map[string]*session{}, stopping: primitives.NewEvent(w), tasks: primitives.NewGroup(ctx, w),
 	}
 }
 
 // session is one client. Its lane orders what must be ordered.
 type session struct {
-	id       string
-	user     string
-	lane     *primitives.Mutex
-	inFlight atomic.Int32
-	tx       *transaction // under lane
-	last     answered     // under lane
-	ended    *primitives.Event
-	notices  *primitives.Queue[*sessionpb.Notice]
-	skipped  atomic.Uint64 // notices that found no room
+	id        string
+	user      string
+	revision  uint64 // of the user
+	lane      *primitives.Mutex
+	inFlight  atomic.Int32
+	displaced atomic.Bool // another session took the transaction over
+	ended     *primitives.Event
+	notices   *primitives.Queue[*sessionpb.Notice]
+	skipped   atomic.Uint64 // notices that found no room
 
 	// subscriptions change under the service's lock.
 	subscriptions map[string]*subscription
@@ -106,11 +103,20 @@ func (s *Service) Stop(ctx context.Context) error {
 	s.stopping.Set()
 	grace, cancel := primitives.WithDeadline(ctx, s.world, s.world.Clock().Now().Add(stopGrace))
 	defer cancel()
-	if s.commands.Wait(grace) == nil {
-		return nil
+	for s.busy() && primitives.Sleep(grace, s.world, stopPoll) == nil {
 	}
-	s.commands.Cancel(errStopping)
-	return s.commands.Wait(ctx)
+	s.tasks.Cancel(errStopping)
+	if err := s.tasks.Wait(ctx); err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// busy reports whether commands are under way.
+func (s *Service) busy() bool {
+	_ = s.lock.Lock(context.Background()) // short
+	defer s.lock.Unlock()
+	return s.tenure != nil && len(s.tenure.applying) > 0
 }
 
 // Open serves one session until its stream ends.
@@ -119,7 +125,7 @@ func (s *Service) Open(ctx context.Context, user *catalog.User, r *sessionpb.Ope
 		return refusal(client.Unavailable, "the node has not been admitted yet; retry")
 	}
 	x := &session{
-		id: primitives.NewUUIDv4(s.world.Entropy()).String(), user: user.Name,
+		id: primitives.NewUUIDv4(s.world.Entropy()).String(), user: user.Name, revision: user.Revision,
 		lane: primitives.NewMutex(s.world), ended: primitives.NewEvent(s.world),
 		notices: primitives.NewQueue[*sessionpb.Notice](s.world, noticesQueued), subscriptions: map[string]*subscription{},
 	}
@@ -154,6 +160,7 @@ func (s *Service) remove(x *session) {
 	// The wait is short and must not be skipped.
 	_ = s.lock.Lock(context.Background())
 	delete(s.sessions, x.id)
+	s.release(x) // an open transaction stays, for whoever attaches to it
 	open := make([]*subscription, 0, len(x.subscriptions))
 	for _, name := range primitives.SortedKeys(x.subscriptions) {
 		open = append(open, x.subscriptions[name])
@@ -179,7 +186,7 @@ func (s *Service) events(ctx context.Context, x *session, follower *control.Foll
 				return err
 			}
 		}
-		if _, known := s.deps.Group.State().User(x.user); !known {
+		if !s.current(x) {
 			return send(ending(sessionpb.Ending_USER_REMOVED))
 		}
 		var notice *sessionpb.Notice
@@ -223,18 +230,28 @@ func ending(reason sessionpb.Ending_Reason) *sessionpb.Event {
 	return &sessionpb.Event{Body: &sessionpb.Event_Ending{Ending: &sessionpb.Ending{Reason: reason}}}
 }
 
+// current reports whether the session's user is the one that opened it: a dropped
+// user, and one with another password, have no sessions.
+func (s *Service) current(x *session) bool {
+	user, known := s.deps.Group.State().User(x.user)
+	return known && user.Revision == x.revision
+}
+
 // told is what a session knows.
 type told struct {
-	leadership bool
-	leads      bool
+	leadership *sessionpb.Leadership
 	domains    *sessionpb.Domains
 }
 
 func (t *told) news(s *Service) (events []*sessionpb.Event) {
-	if leads := s.deps.Group.Leads(); !t.leadership || leads != t.leads {
-		t.leadership, t.leads = true, leads
-		body := &sessionpb.Leadership{LeadsHere: leads, Node: s.deps.Group.Identity().NodeID, ClientUrl: s.deps.ClientURL}
-		events = append(events, &sessionpb.Event{Body: &sessionpb.Event_Leadership{Leadership: body}})
+	l := s.leader()
+	leadership := &sessionpb.Leadership{LeadsHere: l.Here}
+	if l.Known {
+		leadership.Node, leadership.ClientUrl, leadership.ConsoleUrl = l.Node, l.ClientURL, l.ConsoleURL
+	}
+	if t.leadership == nil || !proto.Equal(leadership, t.leadership) {
+		t.leadership = leadership
+		events = append(events, &sessionpb.Event{Body: &sessionpb.Event_Leadership{Leadership: leadership}})
 	}
 	list := &sessionpb.Domains{}
 	for d := range s.deps.Group.State().Domains() {
@@ -257,6 +274,10 @@ func (s *Service) find(ctx context.Context, user *catalog.User, id string) (*ses
 	if !ok || x.user != user.Name {
 		return nil, refusal(client.NotFound, "session '%s' is unknown; open a new one", id)
 	}
+	if !s.current(x) {
+		x.ended.Set()
+		return nil, refusal(client.NotFound, "session '%s' ended when its user was changed; open a new one", id)
+	}
 	return x, nil
 }
 
@@ -276,26 +297,6 @@ func (s *Service) enter(ctx context.Context, x *session) (leave func(), err erro
 	}, nil
 }
 
-// Close ends a session and reverts its transaction.
-func (s *Service) Close(ctx context.Context, user *catalog.User, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error) {
-	x, err := s.find(ctx, user, r.GetSessionId())
-	if err != nil {
-		return nil, err
-	}
-	leave, err := s.enter(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	reply := &sessionpb.CloseReply{}
-	if x.tx != nil {
-		reply.DroppedCommands = uint32(len(x.tx.statements))
-		x.tx = nil
-	}
-	x.ended.Set()
-	return reply, nil
-}
-
 // Inspect returns what is known of a reference, and the transaction.
 func (s *Service) Inspect(ctx context.Context, user *catalog.User, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error) {
 	x, err := s.find(ctx, user, r.GetSessionId())
@@ -308,13 +309,17 @@ func (s *Service) Inspect(ctx context.Context, user *catalog.User, r *sessionpb.
 		if err != nil {
 			return nil, refusal(client.InvalidArgument, "execution_reference: %v", err)
 		}
-		if known, ok := s.deps.Group.State().Execution(reference); ok && known.Owner == user.Name {
+		if known, ok := s.deps.Group.State().Execution(reference); ok && known.Owner == user.Name && known.Phase == catalog.Finished {
 			reply.Reply = recovered(known)
 		}
 	}
-	if x.lane.TryLock() {
-		reply.Transaction = x.tx.status()
-		x.lane.Unlock()
+	held, err := s.boundTo(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	reply.Transaction = &sessionpb.TransactionStatus{}
+	if of, ok := s.deps.Group.State().Transaction(held); ok {
+		reply.Transaction = s.statusOf(of)
 	}
 	return reply, nil
 }

@@ -8,9 +8,13 @@ import (
 	"plexus/engine/catalog/catalogpb"
 	"plexus/engine/client"
 	"plexus/engine/decide"
+	"plexus/engine/schedule"
 	"plexus/engine/session/sessionpb"
+	"plexus/engine/transaction"
+	"plexus/engine/transaction/transactionpb"
 	"plexus/nspl/ast"
 	"plexus/nspl/model"
+	"plexus/nspl/parse"
 	"plexus/nspl/render"
 	"plexus/nspl/vocab"
 )
@@ -42,29 +46,93 @@ func canonical(statement ast.Statement) string {
 // plan it, or the reply of its failure.
 func (q *request) planner(ctx context.Context, statement ast.Statement) (planner, *sessionpb.ExecuteReply, error) {
 	switch x := statement.(type) {
-	case *ast.CreateDomain:
-		return q.createDomain(x)
 	case *ast.CreateUser:
 		return q.createUser(ctx, x)
 	case *ast.AlterUser:
 		return q.alterUser(ctx, x)
-	case *ast.Start:
-		return q.domainStep(x, setRunning(q.domain, true, x.AtNow), "started domain '%s'"), q.needDomain(x), nil
-	case *ast.Stop:
-		return q.domainStep(x, setRunning(q.domain, false, false), "stopped domain '%s'"), q.needDomain(x), nil
+	}
+	plan, reply := q.clear(statement)
+	return plan, reply, nil
+}
+
+// planAgain returns how to plan the statement of a command that an earlier leader
+// admitted.
+func (q *request) planAgain() (planner, *sessionpb.ExecuteReply) {
+	statement, err := parse.Statement(q.text)
+	if err != nil {
+		return nil, q.failed(diagnostics(err))
+	}
+	return q.clear(statement)
+}
+
+// clear returns how to plan a statement that holds no secret.
+func (q *request) clear(statement ast.Statement) (planner, *sessionpb.ExecuteReply) {
+	switch x := statement.(type) {
+	case *ast.CreateDomain:
+		return q.createDomain(x)
+	case *ast.NodeControl:
+		return q.nodeControl(x), nil
+	case *ast.Relocate:
+		return q.relocate(x), q.needDomain(x)
 	case *ast.Drop:
 		if x.Kind == vocab.EntityUser || x.Kind == vocab.EntityDomain {
-			return q.dropCluster(x), nil, nil
+			return q.dropCluster(x), nil
 		}
 	}
 	if reply := q.needDomain(statement); reply != nil {
-		return nil, reply, nil
+		return nil, reply
 	}
-	entry := queued{statement: statement, text: q.text}
-	if found := entry.lower(); len(found) > 0 {
-		return nil, q.failed(found), nil
+	one, found := transaction.NewStatement(statement, q.text)
+	if len(found) > 0 {
+		return nil, q.failed(found)
 	}
-	return q.planSteps([]queued{entry}), nil, nil
+	return q.domainChange(one), nil
+}
+
+// domainChange plans a statement that changes one domain, as a transaction of one.
+func (q *request) domainChange(one transaction.Statement) planner {
+	return func(state *catalog.State) (*planned, *sessionpb.ExecuteReply) {
+		plan, fault := transaction.Make(q.service.view(state), q.domain, []transaction.Statement{one})
+		if fault == nil {
+			fault = plan.Incomplete
+		}
+		if fault != nil {
+			return nil, q.failed(fault.Found)
+		}
+		p := &planned{lease: q.domain, awaits: []string{q.domain}, level: plan.Level()}
+		for _, o := range plan.Outcomes {
+			p.outcomes = append(p.outcomes, statementOutcome(o))
+		}
+		for _, step := range plan.Steps {
+			p.steps = append(p.steps, step.GetChanges()...)
+			hold, err := holdOf(state, q.domain, step)
+			if err != nil {
+				return nil, refused(&catalog.Refusal{Code: catalog.Invalid, Message: err.Error()})
+			}
+			p.hold = hold
+		}
+		if n := plan.Moved(); n > 0 {
+			p.moved = &n
+		}
+		return p, nil
+	}
+}
+
+func statementOutcome(o *transactionpb.Outcome) *sessionpb.StatementOutcome {
+	return &sessionpb.StatementOutcome{Statement: o.GetStatement(), AlreadyExisted: o.GetExisted(), Text: o.GetText()}
+}
+
+// view is what planning reads now.
+func (s *Service) view(state *catalog.State) transaction.View {
+	return transaction.View{State: state, Cluster: s.planning()}
+}
+
+// planning is what schedules depend on.
+func (s *Service) planning() decide.Cluster {
+	if s.deps.Cluster != nil {
+		return s.deps.Cluster.Planning()
+	}
+	return decide.Cluster{Nodes: []schedule.Node{{ID: s.deps.Group.Identity().NodeID, Live: true, Voter: true}}}
 }
 
 // needDomain refuses statements that need a selected, existing domain.
@@ -79,12 +147,17 @@ func outcome(statement ast.Statement, existed bool, format string, args ...any) 
 	return []*sessionpb.StatementOutcome{{Statement: head(statement), AlreadyExisted: existed, Text: fmt.Sprintf(format, args...)}}
 }
 
-func (q *request) createDomain(x *ast.CreateDomain) (planner, *sessionpb.ExecuteReply, error) {
-	if _, found := model.Lower(x); len(found) > 0 {
-		return nil, q.failed(found), nil
+func (q *request) createDomain(x *ast.CreateDomain) (planner, *sessionpb.ExecuteReply) {
+	entity, found := model.Lower(x)
+	if len(found) > 0 {
+		return nil, q.failed(found)
 	}
 	name := x.Name.Text
-	step := &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: name}}}
+	create := &catalogpb.CreateDomain{Name: name}
+	if d := entity.(*model.Domain); d.Placement != vocab.PlacementNeutral {
+		create.Placement = d.Placement.String()
+	}
+	step := &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: create}}
 	return func(s *catalog.State) (*planned, *sessionpb.ExecuteReply) {
 		if _, ok := s.Domain(name); ok && x.IfNotExists {
 			return &planned{outcomes: outcome(x, true, "domain '%s' already exists", name)}, nil
@@ -92,9 +165,9 @@ func (q *request) createDomain(x *ast.CreateDomain) (planner, *sessionpb.Execute
 			return nil, q.fail(decide.CodeExists, x, "DOMAIN '%s' already exists", name)
 		}
 		return &planned{
-			steps: []*catalogpb.Step{step}, domains: []string{name}, outcomes: outcome(x, false, "created domain '%s'", name),
+			steps: []*catalogpb.Step{step}, awaits: []string{name}, outcomes: outcome(x, false, "created domain '%s'", name),
 		}, nil
-	}, nil, nil
+	}, nil
 }
 
 func (q *request) createUser(ctx context.Context, x *ast.CreateUser) (planner, *sessionpb.ExecuteReply, error) {
@@ -152,7 +225,7 @@ func (q *request) dropCluster(x *ast.Drop) planner {
 		p.steps = []*catalogpb.Step{{Body: &catalogpb.Step_DropUser{DropUser: &catalogpb.DropUser{Name: name}}}}
 	} else {
 		p.steps = []*catalogpb.Step{{Body: &catalogpb.Step_DropDomain{DropDomain: &catalogpb.DropDomain{Name: name}}}}
-		p.domains = []string{name}
+		p.awaits = []string{name}
 	}
 	return func(s *catalog.State) (*planned, *sessionpb.ExecuteReply) {
 		_, refusedNow, _ := s.Apply(s.Applied+1, &catalogpb.Command{Steps: p.steps})
@@ -160,23 +233,5 @@ func (q *request) dropCluster(x *ast.Drop) planner {
 			return nil, q.fail(ast.Code(r.Code), x, "%s", r.Message)
 		}
 		return p, nil
-	}
-}
-
-func setRunning(domain string, running, fresh bool) *catalogpb.Step {
-	return &catalogpb.Step{Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: domain, Running: running, Fresh: fresh}}}
-}
-
-// domainStep plans START and STOP.
-func (q *request) domainStep(x ast.Statement, step *catalogpb.Step, done string) planner {
-	return func(s *catalog.State) (*planned, *sessionpb.ExecuteReply) {
-		_, result, _ := s.Apply(s.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{step}})
-		if r := result.Refused; r != nil {
-			return nil, q.fail(ast.Code(r.Code), x, "%s", r.Message)
-		}
-		return &planned{
-			steps: []*catalogpb.Step{step}, domains: []string{q.domain},
-			outcomes: outcome(x, false, done, q.domain), level: decide.Dynamic.String(),
-		}, nil
 	}
 }

@@ -53,6 +53,9 @@ func (s *Service) Subscribe(ctx context.Context, user *catalog.User, r *sessionp
 	if err != nil {
 		return err
 	}
+	if err := s.holds(ctx, x, "a subscription cannot be opened"); err != nil {
+		return err
+	}
 	asked, err := s.check(r)
 	if err != nil {
 		return err
@@ -198,8 +201,11 @@ func (s *Service) stream(ctx context.Context, x *session, sub *subscription, ask
 		switch {
 		case err != nil:
 			return err
-		case fired > 0:
+		case fired == 1 && !x.ended.IsSet():
 			return send(ended("unsubscribed"))
+		case fired > 0:
+			// Not the subscription ends but the session: its client can go on elsewhere.
+			return errStopping
 		}
 		last, err := out.forward(f, send)
 		if err != nil || last {

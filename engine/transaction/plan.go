@@ -94,14 +94,15 @@ type builder struct {
 }
 
 func (b *builder) add(i int, s *Statement) *Fault {
+	subject := Subject(s, b.domain)
 	switch x := s.Parsed.(type) {
 	case *ast.Start:
-		return b.single(i, x, b.setRunning(true, x.AtNow), "start of domain '"+b.domain+"'", "started domain '"+b.domain+"'", transactionpb.Reason_STARTS)
+		return b.single(i, x, b.setRunning(true, x.AtNow), subject, "started domain '"+b.domain+"'", transactionpb.Reason_STARTS)
 	case *ast.Stop:
-		return b.single(i, x, b.setRunning(false, false), "stop of domain '"+b.domain+"'", "stopped domain '"+b.domain+"'", transactionpb.Reason_STOPS)
+		return b.single(i, x, b.setRunning(false, false), subject, "stopped domain '"+b.domain+"'", transactionpb.Reason_STOPS)
 	case *ast.AlterDomain:
 		step := &catalogpb.Step{Body: &catalogpb.Step_AlterDomain{AlterDomain: &catalogpb.AlterDomain{Domain: b.domain, Placement: x.Placement.String()}}}
-		return b.single(i, x, step, "domain '"+b.domain+"'", "altered domain '"+b.domain+"'", transactionpb.Reason_ALTERS)
+		return b.single(i, x, step, subject, "altered domain '"+b.domain+"'", transactionpb.Reason_ALTERS)
 	}
 	if b.open == nil {
 		c, missing := decide.NewCandidate(b.state, b.domain)
@@ -111,19 +112,18 @@ func (b *builder) add(i int, s *Statement) *Fault {
 		b.open, b.first = c, i
 	}
 	b.last = i
-	if found := b.mutate(i, s); len(found) > 0 {
+	if found := b.mutate(i, s, subject); len(found) > 0 {
 		return &Fault{found, i}
 	}
 	return nil
 }
 
 // mutate takes one statement into the open run.
-func (b *builder) mutate(i int, s *Statement) ast.Diagnostics {
+func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 	key, ok := target(s)
 	if !ok {
 		return ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, s.Parsed.Place(), "not available yet: %s", Head(s.Parsed))}
 	}
-	subject := key.Kind.Words() + " '" + key.Name + "'"
 	o := outcome(s.Parsed, subject, "", false)
 	b.plan.Outcomes = append(b.plan.Outcomes, o)
 	reason := transactionpb.Reason_NOTHING

@@ -64,6 +64,20 @@ func Head(statement ast.Statement) string {
 	return "STATEMENT"
 }
 
+// Subject names what a statement is about, such as: relay 'r'.
+func Subject(s *Statement, domain string) string {
+	switch s.Parsed.(type) {
+	case *ast.Start:
+		return "start of domain '" + domain + "'"
+	case *ast.Stop:
+		return "stop of domain '" + domain + "'"
+	case *ast.AlterDomain:
+		return "domain '" + domain + "'"
+	}
+	key, _ := target(s)
+	return key.Kind.Words() + " '" + key.Name + "'"
+}
+
 // Fault is why a list of statements cannot be planned.
 type Fault struct {
 	Found     ast.Diagnostics

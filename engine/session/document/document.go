@@ -71,3 +71,13 @@ func (m *Map) Set(key string, v Value) *Map {
 func (m *Map) Value() Value {
 	return &sessionpb.Document{Value: &sessionpb.Document_Map{Map: &sessionpb.Map{Members: m.members}}}
 }
+
+// Member returns the first member of a map with a key, None where there is none.
+func Member(v Value, key string) Value {
+	for _, m := range v.GetMap().GetMembers() {
+		if m.GetKey() == key {
+			return m.GetValue()
+		}
+	}
+	return None()
+}
