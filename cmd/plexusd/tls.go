@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plexus/real"
 	"plexus/real/certificates"
 )
 
@@ -71,10 +72,11 @@ func tlsFiles(args []string, out, problems io.Writer) int {
 	case verb == "issue" && (*node == "" || len(names) == 0):
 		return tlsUsage(problems, errors.New("--node and --host are needed"))
 	}
+	now := real.NewWorld(real.Options{}).Clock().Wall()
 	if verb == "init" {
-		err = makeAuthority(*dir, *cluster, out)
+		err = makeAuthority(*dir, *cluster, now, out)
 	} else {
-		err = issueNode(*dir, *node, names, out)
+		err = issueNode(*dir, *node, names, now, out)
 	}
 	if err != nil {
 		fmt.Fprintf(problems, "plexusd: %v\n", err)
@@ -88,18 +90,18 @@ func tlsUsage(problems io.Writer, err error) int {
 	return statusUsage
 }
 
-func makeAuthority(dir, cluster string, out io.Writer) error {
+func makeAuthority(dir, cluster string, now time.Time, out io.Writer) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the directory: %w", err)
 	}
-	_, pair, err := certificates.NewAuthority(cluster, time.Now())
+	_, pair, err := certificates.NewAuthority(cluster, now)
 	if err != nil {
 		return err
 	}
 	return writePair(filepath.Join(dir, "ca"), pair, out)
 }
 
-func issueNode(dir, node string, names []string, out io.Writer) error {
+func issueNode(dir, node string, names []string, now time.Time, out io.Writer) error {
 	var ca certificates.Pair
 	var err error
 	if ca.Certificate, err = os.ReadFile(filepath.Join(dir, "ca.pem")); err == nil {
@@ -112,7 +114,7 @@ func issueNode(dir, node string, names []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("authority in %s: %w", dir, err)
 	}
-	pair, err := authority.Issue(certificates.Node{ID: node, Hosts: names}, time.Now())
+	pair, err := authority.Issue(certificates.Node{ID: node, Hosts: names}, now)
 	if err != nil {
 		return err
 	}
