@@ -172,8 +172,16 @@ func (s *Service) leader() Leadership {
 	if s.deps.Cluster != nil {
 		return s.deps.Cluster.Leader()
 	}
-	leads := s.deps.Group.Leads()
-	return Leadership{Node: s.deps.Group.Identity().NodeID, ClientURL: s.deps.ClientURL, Here: leads, Known: leads}
+	group := s.deps.Group
+	raftID, known := group.Leader()
+	if group.Leads() {
+		return Leadership{Node: group.Identity().NodeID, ClientURL: s.deps.ClientURL, Here: true, Known: true}
+	}
+	n, member := group.State().NodeByRaft(raftID)
+	if !known || !member {
+		return Leadership{}
+	}
+	return Leadership{Node: n.ID, ClientURL: n.Client, ConsoleURL: n.Console, Known: true}
 }
 
 // lead runs a request on the leader.
