@@ -86,6 +86,10 @@ func transcript(src io.Reader, buffer int) (lines []string, failure string) {
 	}
 }
 
+var operations = []uint16{
+	RaftMessage.number, RuntimeDescribe.number, RelayBody.number, StateAnnounce.number, ResourceFetch.number, RaftAppend.number, 99,
+}
+
 // genFrames draws what a peer might send: mostly sound, sometimes damaged.
 func genFrames(r *rapid.T) []byte {
 	var out []byte
@@ -108,7 +112,7 @@ func genFrames(r *rapid.T) []byte {
 			for rest := message; ; {
 				var head []byte
 				if h.kind == kindOpen {
-					head = binary.BigEndian.AppendUint16(head, 3)
+					head = binary.BigEndian.AppendUint16(head, rapid.SampledFrom(operations).Draw(r, "operation"))
 				}
 				n := len(rest)
 				if n > 1 && (n > 60_000 || rapid.Bool().Draw(r, "split")) {
