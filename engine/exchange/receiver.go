@@ -235,8 +235,7 @@ func (r *receiver) repeated(now primitives.Instant, p *inPeer, c *inChannel, key
 	case stageGranted:
 		in.until, in.hint = now.Add(r.limits.Grant), false
 	case stageHeld:
-		r.promote(now)
-		in.hint = false
+		r.promote(now, in)
 	}
 	return r.standingOf(in), true
 }
@@ -294,8 +293,7 @@ func (r *receiver) interrupt(in *inbound) {
 func (r *receiver) place(now primitives.Instant, in *inbound) answer {
 	in.stage = stageHeld
 	r.held = append(r.held, in)
-	r.promote(now)
-	in.hint = false
+	r.promote(now, in)
 	if in.stage == stageHeld {
 		deliveryHeld.Hit()
 		r.observe(in, observe.Event{Kind: observe.DeliveryHeld})
@@ -305,7 +303,8 @@ func (r *receiver) place(now primitives.Instant, in *inbound) answer {
 
 // promote grants what is held, in the order of asking. Behind one that does not
 // fit, only relays that hold nothing here may pass.
-func (r *receiver) promote(now primitives.Instant) {
+// asking is the one whose sender hears of it at once, if any.
+func (r *receiver) promote(now primitives.Instant, asking *inbound) {
 	kept := r.held[:0]
 	blocked := false
 	for _, in := range r.held {
@@ -315,8 +314,8 @@ func (r *receiver) promote(now primitives.Instant) {
 			continue
 		}
 		r.budget.take(in.relay, in.need, in.watch)
-		in.stage, in.until, in.hint = stageGranted, now.Add(r.limits.Grant), true
-		r.hinted = true
+		in.stage, in.until, in.hint = stageGranted, now.Add(r.limits.Grant), in != asking
+		r.hinted = r.hinted || in.hint
 		r.observe(in, observe.Event{Kind: observe.DeliveryGranted, Count: in.grant.rows})
 	}
 	clear(r.held[len(kept):])
@@ -482,7 +481,7 @@ func (r *receiver) decide(now primitives.Instant, in *inbound, a answer) {
 		wake()
 	}
 	in.waiters = nil
-	r.promote(now)
+	r.promote(now, nil)
 }
 
 func withoutInbound(list []*inbound, in *inbound) []*inbound {

@@ -65,7 +65,7 @@ func (r *receiver) endWatch(now primitives.Instant, in *inbound) {
 	in.channel.watches--
 	in.channel.used = now
 	in.peer.remove(in)
-	r.promote(now)
+	r.promote(now, nil)
 }
 
 // confirmed ends the message of reports on its way.
@@ -111,7 +111,7 @@ func (r *receiver) tick(now primitives.Instant) {
 		r.forget(now, p)
 	}
 	if lapsed {
-		r.promote(now)
+		r.promote(now, nil)
 	}
 }
 
@@ -232,7 +232,7 @@ func (r *receiver) depart(now primitives.Instant, p *inPeer) {
 	if r.peers[p.process.Node] == p {
 		delete(r.peers, p.process.Node)
 	}
-	r.promote(now)
+	r.promote(now, nil)
 }
 
 // drop forgets everything of a process that is gone. What the graph decides just

@@ -310,7 +310,7 @@ func (s *sender) cancel(now primitives.Instant, d *dispatch, cause Cause) {
 // unask takes a question back that is not on its way yet.
 func (s *sender) unask(d *dispatch) {
 	for q := range d.peer.asks {
-		if d.peer.asks[q].remove(d) {
+		if d.pending[q] && d.peer.asks[q].remove(d) {
 			d.pending[q] = false
 		}
 	}
@@ -345,6 +345,8 @@ func (s *sender) end(now primitives.Instant, d *dispatch, e *NotAdmitted) {
 	if d.positioned {
 		d.positioned = false
 		s.admitting--
+	} else {
+		s.waiting = without(s.waiting, d)
 	}
 	d.result, d.done, d.body = e, true, nil
 	s.series.admissionWait.Add(int(now.Sub(d.began)))
@@ -360,7 +362,6 @@ func (s *sender) end(now primitives.Instant, d *dispatch, e *NotAdmitted) {
 			c.queue = without(c.queue, d)
 		}
 	}
-	s.waiting = without(s.waiting, d)
 	s.admitWaiting(now)
 }
 
