@@ -208,16 +208,21 @@ func (n *node) hold(ctx context.Context) error {
 
 // still checks that a hold which the coordinator is certain of is one.
 func (n *node) still(h *quiesce.Hold, when string) {
+	// Asking the hold is a scheduling point; what follows must see one moment.
+	epochs := map[string][16]byte{}
 	for _, name := range n.nodes {
-		if _, epoch, _ := h.Freeze(name); epoch != n.c.processes[name].Epoch {
+		_, epochs[name], _ = h.Freeze(name)
+	}
+	if h.Err() != nil {
+		return
+	}
+	for _, name := range n.nodes {
+		if epochs[name] != n.c.processes[name].Epoch {
 			return // that node restarted and holds nothing; the coordinator will see it
 		}
 		if g := (grant{n.c.processes[name], h.Scope.Index}); n.c.grants[g] < n.c.Elapsed() {
 			return // this coordinator was frozen for a lease
 		}
-	}
-	if h.Err() != nil {
-		return
 	}
 	if inside := n.c.Flow.Inside(&h.Scope); inside > 0 {
 		n.c.Fail("at-rest-means-empty", fmt.Sprintf("%s: %d rows inside the scope of hold %d", when, inside, h.Scope.Index))
