@@ -23,10 +23,12 @@ type crowd struct {
 	sim   *sim.Simulation
 	hosts []*sim.Host
 	nodes []*node.Node
+	// adjust changes the settings of every node.
+	adjust []func(*node.Settings)
 }
 
-func newCrowd(t *testing.T, seed uint64, size int) *crowd {
-	c := &crowd{t: t, sim: sim.New(sim.Options{Seed: seed}), nodes: make([]*node.Node, size)}
+func newCrowd(t *testing.T, seed uint64, size int, adjust ...func(*node.Settings)) *crowd {
+	c := &crowd{t: t, sim: sim.New(sim.Options{Seed: seed}), nodes: make([]*node.Node, size), adjust: adjust}
 	t.Cleanup(func() { c.sim.Close() })
 	for i := range size {
 		c.hosts = append(c.hosts, c.sim.Host(fmt.Sprintf("node-%d", i+1)))
@@ -51,6 +53,9 @@ func (c *crowd) start(i int) {
 		s.Scheduler = node.SchedulerRandom
 		if i > 0 {
 			s.Control.Join = []string{netip.AddrPortFrom(c.hosts[0].Addr(), peerPort).String()}
+		}
+		for _, adjust := range c.adjust {
+			adjust(&s)
 		}
 		addr := netip.AddrPortFrom(h.Addr(), clientPort)
 		n := node.New(w, s, connectors(), node.Listeners{
