@@ -123,7 +123,7 @@ func (n *Node) Start(ctx context.Context) error {
 	endpoints := n.newRuntime()
 	n.service = session.NewService(context.Background(), n.world, session.Deps{
 		Group: group, Runtime: n.runtime, Passwords: passwords,
-		Version: n.options.Version, ClientURL: n.listeners.ClientURL, Counts: n.metrics.command,
+		Cluster: newCluster(n), Version: n.options.Version, ClientURL: n.listeners.ClientURL, Counts: n.metrics.command,
 		Limits: n.settings.Limits, RetryValidity: n.settings.Control.RetryValidity, TransactionRetention: n.settings.TransactionRetention,
 	})
 	n.reports.tell = n.service.Notify
