@@ -240,7 +240,7 @@ func (r *Relay) admitArriving() {
 		r.arrived++
 		c := o.pending
 		o.pending = nil
-		r.buffer = append(r.buffer, held{carrier: c, copied: o.copied, sequence: r.arrived})
+		r.put(held{carrier: c, copied: o.copied, sequence: r.arrived})
 		observe.Emit(r.d.deps.Tap, observe.Event{Kind: observe.CopyAdmitted, Domain: r.d.name, Name: r.name, Peer: o.from, ID: r.arrived, Count: c.Rows(), Depth: len(r.buffer)})
 		o.decide(admitted)
 	}

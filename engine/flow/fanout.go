@@ -26,7 +26,11 @@ type fanOut struct {
 	revision uint64
 	meant    [][]consumerID
 	missing  int // attached consumers a copy was meant for and that are not here
+
+	few [handoversFew]handover // room for the hand-overs of most relays
 }
+
+const handoversFew = 4
 
 // head reads the batch to fan out and whom to; false when there is none or a swap
 // is in progress. The batch is counted at every consumer before the lock is free:
@@ -37,7 +41,7 @@ func (f *fanOut) head(r *Relay) bool {
 	if len(r.buffer) == 0 || r.paused > 0 {
 		return false
 	}
-	*f = fanOut{held: r.buffer[0], targets: *r.consumers.Load()}
+	f.held, f.targets, f.missing = r.buffer[0], *r.consumers.Load(), 0
 	f.rows = f.held.carrier.Rows()
 	if f.held.copied != nil {
 		f.meantOnly()
@@ -95,7 +99,10 @@ type away struct {
 // a share waits for no detached hand-over, the slot of the batch does.
 func (r *Relay) fanOut(ctx context.Context, f *fanOut) error {
 	pending := r.handovers(f)
-	defer r.stalled.Store(false)
+	defer func() {
+		r.stalled.Store(false)
+		clear(f.few[:])
+	}()
 	pending = r.begin(ctx, f.held.carrier, pending)
 	f.held.carrier.Release()
 	for len(pending) > 0 {
@@ -134,17 +141,20 @@ func (r *Relay) handovers(f *fanOut) []handover {
 	} else {
 		children = c.Acks.Fork(attached, r.now())
 	}
-	pending := make([]handover, len(f.targets))
+	pending := f.few[:0]
+	if len(f.targets) > handoversFew {
+		pending = make([]handover, 0, len(f.targets))
+	}
+	pending = pending[:len(f.targets)]
 	for i, t := range f.targets {
 		var acks *ack.Set
 		if t.attached {
 			acks, children = children[0], children[1:]
 		}
-		pending[i].to = t
 		if t.remote == nil {
-			pending[i].delivery = Delivery{Relay: r.name, Carrier: c.share(acks)}
+			pending[i] = handover{to: t, delivery: Delivery{Relay: r.name, Carrier: c.share(acks)}}
 		} else {
-			pending[i].away = &away{acks: acks, note: note{f.revision, f.meant[i]}.encode()}
+			pending[i] = handover{to: t, away: &away{acks: acks, note: note{f.revision, f.meant[i]}.encode()}}
 		}
 	}
 	for _, gone := range children { // of consumers that have left this node
@@ -178,7 +188,7 @@ func (r *Relay) begin(ctx context.Context, c *Carrier, pending []handover) []han
 				h.away.job.refuse(r.now(), reasonGone)
 			}
 		}
-		if !h.advance(r.now()) {
+		if !h.advance(r) {
 			kept = append(kept, h)
 		}
 	}
@@ -190,7 +200,7 @@ func (r *Relay) begin(ctx context.Context, c *Carrier, pending []handover) []han
 func (r *Relay) advance(pending []handover) []handover {
 	kept := pending[:0]
 	for _, h := range pending {
-		if !h.advance(r.now()) {
+		if !h.advance(r) {
 			kept = append(kept, h)
 		}
 	}
@@ -199,14 +209,14 @@ func (r *Relay) advance(pending []handover) []handover {
 
 // advance takes one step of a hand-over that has begun and reports whether it is
 // over.
-func (h *handover) advance(now primitives.Instant) bool {
+func (h *handover) advance(r *Relay) bool {
 	switch {
 	case h.away != nil:
 		return h.away.job.done.Load()
 	case h.to.lane.queue.TrySend(h.delivery):
 		return true
 	case h.to.lane.queue.Closed():
-		h.refuse(now)
+		h.refuse(r.now())
 		return true
 	}
 	return false

@@ -197,12 +197,18 @@ func forcedMoves(t *testing.T, seed uint64) (problems []string) {
 			return layoutOf{in: "n1", all: pick(), out: pick(), j: pick(), e: pick(), f: pick(), aside: pick()}
 		}
 		number := uint64(1)
-		current := moved(number, placed())
+		at := placed()
+		current := moved(number, at)
 		m.install(current, names...)
 		background := primitives.NewGroup(ctx, m.world)
 		spread := func() { // each node reads the schedule when it gets to it
 			number++
-			current = moved(number, placed())
+			if next := placed(); below(3) > 0 {
+				at = next
+			} else { // the relays alone
+				at.all, at.out = next.all, next.out
+			}
+			current = moved(number, at)
 			rev := current
 			for _, node := range live {
 				delay := time.Duration(below(300)) * time.Millisecond

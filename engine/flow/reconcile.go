@@ -29,7 +29,7 @@ type change struct {
 
 	// moved are operators that go away because another node executes them now.
 	moved map[string]bool
-	// swapped are relays that go on with other consumers.
+	// swapped are relays that go on with other consumers, or in another role.
 	swapped []string
 	readers map[string][]reader // of each relay, in the next revision
 }
@@ -123,7 +123,7 @@ func (d *Domain) compare(next *decide.Revision) (*change, error) {
 			c.relaysNew = append(c.relaysNew, name)
 		}
 	}
-	if err := c.compareReaders(d, replaced); err != nil {
+	if err := c.compareReaders(d, relays, replaced); err != nil {
 		return nil, err
 	}
 	if err := c.compareJunctions(d, replaced); err != nil {
@@ -136,11 +136,14 @@ func (d *Domain) compare(next *decide.Revision) (*change, error) {
 	return c, nil
 }
 
-// compareReaders finds the relays that go on with other consumers.
-func (c *change) compareReaders(d *Domain, replaced map[string]bool) error {
+// compareReaders finds the relays that go on with other consumers, or in another
+// role: a mirror that becomes the relay has yet to connect the other nodes.
+func (c *change) compareReaders(d *Domain, relays map[string]*decide.RelayPlan, replaced map[string]bool) error {
 	before := d.readersOf(d.revision.Load())
 	for _, name := range primitives.SortedKeys(d.relays) {
-		if !replaced[name] && (!c.next.Running || !slices.Equal(before[name], c.readers[name])) {
+		switch {
+		case replaced[name]:
+		case !c.next.Running, !slices.Equal(before[name], c.readers[name]), d.relays[name].plan.Placement != relays[name].Placement:
 			c.swapped = append(c.swapped, name)
 		}
 	}

@@ -43,6 +43,7 @@ type Relay struct {
 	revision uint64                  // that said so
 	capacity int                     // of the buffer: the plan's, or the one copy of a mirror
 	buffer   []held                  // admitted here
+	slots    []held                  // the array that buffer began in
 	waiting  []*outlet               // dispatches into the relay, of producers here and of other nodes
 	arriving []*outlet               // copies of the owner for consumers here
 	admitted uint64                  // dispatches admitted here since start
@@ -238,13 +239,25 @@ func (r *Relay) open() bool {
 // admit puts the batch into the buffer of the owner, under the lock.
 func (r *Relay) admit(o *outlet, c *Carrier) {
 	r.admitted++
-	r.buffer = append(r.buffer, held{carrier: c, sequence: r.admitted})
+	r.put(held{carrier: c, sequence: r.admitted})
 	if o.edge != nil {
 		o.edge.Batch(r.now(), c.Rows(), c.Bytes)
 	}
 	r.depth.Observe(float64(len(r.buffer)), 1)
 	if tap := r.d.deps.Tap; tap != nil {
 		tap.Observe(observe.Event{Kind: observe.RelayAdmitted, Domain: r.d.name, Name: r.name, Peer: o.from, ID: r.admitted, Count: c.Rows(), Depth: len(r.buffer)})
+	}
+}
+
+// put appends to the buffer, under the lock. An empty one begins at the front of
+// its array again: a relay that keeps up allocates nothing.
+func (r *Relay) put(h held) {
+	if len(r.buffer) == 0 {
+		r.buffer = r.slots[:0]
+	}
+	r.buffer = append(r.buffer, h)
+	if len(r.buffer) == 1 {
+		r.slots = r.buffer
 	}
 }
 
