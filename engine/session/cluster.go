@@ -29,10 +29,6 @@ type Cluster interface {
 	// membership. A task may be one that an earlier leader began.
 	Drain(ctx context.Context, t Task, node string) (*TaskOutcome, error)
 	Drop(ctx context.Context, t Task, node string) (*TaskOutcome, error)
-	// Follow returns a notice that is raised when leadership or the availability of
-	// a node changed, until Unfollow.
-	Follow() *primitives.Notice
-	Unfollow(n *primitives.Notice)
 }
 
 // Leadership is who leads.
