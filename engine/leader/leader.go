@@ -3,6 +3,7 @@ package leader
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"plexus/engine/catalog"
@@ -10,6 +11,7 @@ import (
 	"plexus/engine/control"
 	"plexus/engine/decide"
 	"plexus/engine/handoff"
+	"plexus/engine/schedule"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
 )
@@ -41,11 +43,19 @@ type Leader struct {
 	deps  Deps
 	// begun is when this process first led.
 	begun primitives.Instant
+	// nodes and looked are what the last look saw: what has not changed since is in
+	// line already.
+	nodes  []schedule.Node
+	looked map[string]look
 }
+
+// look is what decides the schedule of a domain beside the nodes. Load on a node
+// counts all domains, but moves nothing by itself.
+type look struct{ definition, runtime uint64 }
 
 // New returns a leader that does nothing yet.
 func New(w primitives.World, d Deps) *Leader {
-	return &Leader{world: w, deps: d, begun: primitives.Never}
+	return &Leader{world: w, deps: d, begun: primitives.Never, looked: map[string]look{}}
 }
 
 const (
@@ -115,9 +125,14 @@ func (l *Leader) reschedule(ctx context.Context) (unfinished bool) {
 	if l.waits(&cluster) {
 		return true
 	}
+	if !slices.Equal(l.nodes, cluster.Nodes) {
+		l.nodes = cluster.Nodes
+		clear(l.looked)
+	}
 	for d := range state.Domains() {
-		if d.Lease != nil {
-			continue // whoever holds it looks at the nodes itself, and releases it
+		now := look{d.Definition, d.Runtime}
+		if d.Lease != nil || l.looked[d.Name] == now {
+			continue // whoever holds a lease looks at the nodes itself, and releases it
 		}
 		a, refused := decide.Schedule(state, d.Name, cluster)
 		switch {
@@ -125,6 +140,8 @@ func (l *Leader) reschedule(ctx context.Context) (unfinished bool) {
 			l.world.Log().Warn("domain cannot be scheduled", "domain", d.Name, "error", refused)
 		case a.Step != nil && !surplus(a):
 			unfinished = l.commit(ctx, d.Name, a) || unfinished
+		default:
+			l.looked[d.Name] = now
 		}
 	}
 	return unfinished

@@ -224,6 +224,10 @@ func (l *Leader) recover(ctx context.Context, domain string, a *decide.Assigned)
 	losses, survivors := l.losses(a)
 	commit := func(ctx context.Context) error {
 		_, err := l.propose(ctx, a.Step)
+		var refused *catalog.Refusal
+		if errors.As(err, &refused) {
+			return errors.Join(handoff.ErrNotCommitted, refused)
+		}
 		return err
 	}
 	if len(losses) == 0 {
