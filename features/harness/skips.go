@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// ClusterNodesMax is the largest cluster the product forms; examples with more
+// ClusterNodesMax is the largest cluster the product forms in tests; examples with more
 // nodes wait in the table of skips.
 const ClusterNodesMax = 1
 

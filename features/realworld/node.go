@@ -135,9 +135,6 @@ func (n *node) Start(context.Context) error {
 // clusterArguments say how the node finds the others. The first one founds the
 // cluster, once.
 func (n *node) clusterArguments() []string {
-	if harness.ClusterNodesMax == 1 {
-		return nil
-	}
 	args := []string{"--interconnect-listen", n.interconnect}
 	if n.stage.links != nil {
 		args = append(args, "--interconnect-advertise", n.advertised, "--interconnect-insecure", "true", "--dns-hosts", n.hostsFile())
