@@ -225,7 +225,7 @@ func (s *snapshotter) work(ctx context.Context) error {
 		work = s.relief()
 	}
 	if work != nil {
-		written, err := writeSnapshot(g.dir.files, g.dir.sub(snapshotDir), g.me().wal(), work.id, work.state)
+		written, err := writeSnapshot(g.dir.files, g.dir.sub(snapshotDir), g.me().wal(), work.id, work.state, g.settings.SectionBytes)
 		if err != nil {
 			return err
 		}

@@ -16,9 +16,16 @@ import (
 type disk struct {
 	live    map[string]*inode // what the process sees
 	durable map[string]*inode // names a crash keeps
+	pending []nameChange      // names a crash may keep, a prefix of each directory's
 	dirs    map[string]bool
 	// writes counts the mutating calls; once it reaches failAt they fail.
 	writes, failAt int
+}
+
+// nameChange is a name that got a file, or lost it.
+type nameChange struct {
+	name string
+	node *inode // nil for a removal
 }
 
 type inode struct {
@@ -32,11 +39,36 @@ func newDisk() *disk {
 	return &disk{live: map[string]*inode{}, durable: map[string]*inode{}, dirs: map[string]bool{"": true}, failAt: -1}
 }
 
+// change makes a change of names visible and keeps it as undoable.
+func (d *disk) change(name string, node *inode) {
+	if node == nil {
+		delete(d.live, name)
+	} else {
+		d.live[name] = node
+	}
+	d.pending = append(d.pending, nameChange{name, node})
+}
+
 // crash returns the disk after a power loss. keep decides per file how many of
-// the bytes written since the last synchronisation survive.
+// the bytes written since the last synchronisation survive, and for the name of a
+// directory with a final slash how many changes of its names do.
 func (d *disk) crash(keep func(name string, unsynced int) int) *disk {
 	after := newDisk()
 	after.dirs = maps.Clone(d.dirs)
+	waiting := map[string]int{}
+	for _, c := range d.pending {
+		dir, _, _ := cutLast(c.name)
+		waiting[dir]++
+	}
+	for _, dir := range primitives.SortedKeys(waiting) {
+		waiting[dir] = keep(dir+"/", waiting[dir])
+	}
+	for _, c := range d.pending {
+		if dir, _, _ := cutLast(c.name); waiting[dir] > 0 {
+			waiting[dir]--
+			d.settle(c)
+		}
+	}
 	for _, name := range primitives.SortedKeys(d.durable) {
 		n := d.durable[name]
 		data := slices.Clone(n.synced)
@@ -47,6 +79,14 @@ func (d *disk) crash(keep func(name string, unsynced int) int) *disk {
 		after.durable[name] = after.live[name]
 	}
 	return after
+}
+
+func (d *disk) settle(c nameChange) {
+	if c.node == nil {
+		delete(d.durable, c.name)
+	} else {
+		d.durable[c.name] = c.node
+	}
 }
 
 func (d *disk) mutate() error {
@@ -73,7 +113,7 @@ func (d *disk) Create(name string, exclusive bool) (primitives.File, error) {
 		return nil, fs.ErrExist
 	}
 	n := &inode{}
-	d.live[name] = n
+	d.change(name, n)
 	return &diskFile{d, n}, nil
 }
 
@@ -81,9 +121,31 @@ func (d *disk) Rename(from, to string) error {
 	if err := d.mutate(); err != nil {
 		return err
 	}
-	d.live[to] = d.live[from]
-	delete(d.live, from)
+	node := d.live[from]
+	if node == nil {
+		d.renameDir(from, to)
+		return nil
+	}
+	d.change(to, node)
+	d.change(from, nil)
 	return nil
+}
+
+// renameDir moves a directory. It has no name of its own here, so its files move.
+func (d *disk) renameDir(from, to string) {
+	delete(d.dirs, from)
+	d.dirs[to] = true
+	for _, path := range primitives.SortedKeys(d.live) {
+		if rest, ok := strings.CutPrefix(path, from+"/"); ok {
+			node := d.live[path]
+			delete(d.live, path)
+			d.live[to+"/"+rest] = node
+			if d.durable[path] == node {
+				delete(d.durable, path)
+				d.durable[to+"/"+rest] = node
+			}
+		}
+	}
 }
 
 func (d *disk) Remove(name string) error {
@@ -93,7 +155,7 @@ func (d *disk) Remove(name string) error {
 	if _, ok := d.live[name]; !ok {
 		return fs.ErrNotExist
 	}
-	delete(d.live, name)
+	d.change(name, nil)
 	return nil
 }
 
@@ -103,7 +165,7 @@ func (d *disk) RemoveAll(name string) error {
 	}
 	for _, path := range primitives.SortedKeys(d.live) {
 		if path == name || strings.HasPrefix(path, name+"/") {
-			delete(d.live, path)
+			d.change(path, nil)
 		}
 	}
 	for _, dir := range primitives.SortedKeys(d.dirs) {
@@ -153,16 +215,15 @@ func (d *disk) SyncDir(dir string) error {
 	if err := d.mutate(); err != nil {
 		return err
 	}
-	for _, path := range primitives.SortedKeys(d.durable) {
-		if parent, _, _ := cutLast(path); parent == dir && d.live[path] == nil {
-			delete(d.durable, path)
+	var later []nameChange
+	for _, c := range d.pending {
+		if parent, _, _ := cutLast(c.name); parent == dir {
+			d.settle(c)
+		} else {
+			later = append(later, c)
 		}
 	}
-	for _, path := range primitives.SortedKeys(d.live) {
-		if parent, _, _ := cutLast(path); parent == dir {
-			d.durable[path] = d.live[path]
-		}
-	}
+	d.pending = later
 	return nil
 }
 

@@ -48,7 +48,7 @@ func (g *Group) writeFirst(owner walIdentity, id SnapshotID, state *catalog.Stat
 			return err
 		}
 	}
-	if _, err := writeSnapshot(files, g.dir.sub(snapshotDir), owner, id, state); err != nil {
+	if _, err := writeSnapshot(files, g.dir.sub(snapshotDir), owner, id, state, g.settings.SectionBytes); err != nil {
 		return err
 	}
 	log, err := createWAL(files, g.dir.sub(logDir), owner, id.Index)

@@ -196,21 +196,26 @@ func (g *Group) recover() error {
 	return nil
 }
 
-// checkRecovered compares what the log promises with what it holds.
+// checkRecovered compares what the log promises with what it holds, and completes
+// the hard state: entries or a snapshot of a later term may be durable before it.
 func checkRecovered(dir string, snap *loadedSnapshot, log *recoveredLog) error {
 	if log.hard == nil {
 		return &DamageError{File: dir, What: "the log holds no hard state"}
 	}
+	term, vote := log.hard.GetTerm(), log.hard.GetVote()
+	seen := snap.id.Term
+	if n := len(log.entries); n > 0 {
+		seen = log.entries[n-1].GetTerm()
+	}
+	if seen > term {
+		term, vote = seen, raft.None // whoever was voted for in that term was not told
+	}
 	// A snapshot is published before the commit index that it proves is written.
 	commit := max(log.hard.GetCommit(), snap.id.Index)
-	if snap.id.Term > log.hard.GetTerm() {
-		// Nobody was voted for in that term.
-		log.hard = hardState(snap.id.Term, raft.None, commit)
-	}
-	log.hard = hardState(log.hard.GetTerm(), log.hard.GetVote(), commit)
 	if commit > log.wal.last {
 		return &DamageError{File: dir, What: fmt.Sprintf("index %d is committed, but the log ends at %d", commit, log.wal.last)}
 	}
+	log.hard = hardState(term, vote, commit)
 	return nil
 }
 

@@ -8,7 +8,8 @@ const format = 2
 const (
 	// segmentBytesMax bounds a log segment; one oversized record may exceed it.
 	segmentBytesMax = 64 << 20
-	// sectionBytesMax bounds one snapshot section.
+	// sectionBytesMax bounds one snapshot section. A record alone is shorter: it came
+	// in a command.
 	sectionBytesMax = 8 << 20
 	// sectionsMax bounds the sections of a snapshot, far above what a state in
 	// memory can fill.

@@ -86,6 +86,7 @@ type reader struct {
 	identity walIdentity
 	snapshot SnapshotID
 	covered  uint64 // the term of the log's own entry at the snapshot's index; 0 for none
+	hole     error  // entries are missing
 	log      recoveredLog
 	crc      uint32
 	sequence uint64
@@ -276,8 +277,12 @@ func (r *reader) record(s *segment, rec record, offset int) error {
 	p := rec.payload[vouchBytes:]
 	switch rec.kind {
 	case recordEntries:
+		whole := r.hole == nil
 		if err := r.entries(p); err != nil {
 			return damaged(err.Error())
+		}
+		if whole && r.hole != nil {
+			r.hole = damaged(r.hole.Error())
 		}
 	case recordHardState:
 		if len(p) != 24 {
@@ -319,7 +324,18 @@ func (r *reader) entries(p []byte) error {
 		data := p[:length:length]
 		p = p[length:]
 		if index > r.log.wal.last+1 {
-			return fmt.Errorf("entries %d to %d are missing", r.log.wal.last+1, index-1)
+			// Unless the log goes on from a snapshot further behind, and these are what is
+			// left of segments that were being removed.
+			if r.hole == nil {
+				r.hole = fmt.Errorf("entries %d to %d are missing", r.log.wal.last+1, index-1)
+			}
+			r.log.entries, r.covered = r.log.entries[:0], 0
+			r.log.wal.last = index
+			continue
+		}
+		if r.hole != nil {
+			r.log.wal.last = index
+			continue
 		}
 		e := &pb.Entry{Index: &index, Term: &term, Type: &kind, Data: data}
 		if at := index - r.snapshot.Index - 1; planted.Active(planted.KeepConflicts) && index > r.snapshot.Index && at < uint64(len(r.log.entries)) {
@@ -341,18 +357,13 @@ func (r *reader) entries(p []byte) error {
 
 // restart forgets what the log held: it goes on from a snapshot of another member.
 func (r *reader) restart() {
-	r.log.entries, r.covered, r.log.wal.last = r.log.entries[:0], 0, r.snapshot.Index
+	r.log.entries, r.covered, r.log.wal.last, r.hole = r.log.entries[:0], 0, r.snapshot.Index, nil
 }
 
-// contradicted forgets entries above the snapshot that another leader's log had
-// replaced. The node stopped after it published a snapshot of that leader and
-// before its log went on from it.
-func (r *reader) contradicted() {
-	if r.covered != 0 && r.covered != r.snapshot.Term {
-		suffixContradicted.Hit()
-		r.restart()
-	}
-}
+// contradicted reports whether the log is one that the leader of the snapshot had
+// replaced: the node stopped after it published the snapshot and before its log
+// went on from it.
+func (r *reader) contradicted() bool { return r.covered != 0 && r.covered != r.snapshot.Term }
 
 func hardState(term, vote, commit uint64) *pb.HardState {
 	return &pb.HardState{Term: &term, Vote: &vote, Commit: &commit}
@@ -377,7 +388,14 @@ func (r *reader) discardSegment(s *segment, data []byte) error {
 // synchronisation the system keeps the pages and never writes them. So the content
 // moves to a new file before anything is appended behind it.
 func (r *reader) finish() (*recoveredLog, error) {
-	r.contradicted()
+	if r.hole != nil {
+		return nil, r.hole
+	}
+	contradicted := r.contradicted()
+	if contradicted {
+		suffixContradicted.Hit()
+		r.restart()
+	}
 	w := r.log.wal
 	w.crc, w.hard = r.crc, r.log.hard
 	s := w.current()
@@ -396,13 +414,21 @@ func (r *reader) finish() (*recoveredLog, error) {
 		if err := w.open(r.sequence + 1); err != nil {
 			return nil, errors.Join(err, w.close())
 		}
-		return &r.log, nil
+	} else {
+		file, err := r.files.Open(r.path(s))
+		if err != nil {
+			return nil, fmt.Errorf("open log segment: %w", err)
+		}
+		w.file, w.size, w.synced = file, s.size, s.size
 	}
-	file, err := r.files.Open(r.path(s))
-	if err != nil {
-		return nil, fmt.Errorf("open log segment: %w", err)
+	if contradicted {
+		// Without the mark the next recovery would take what is appended from now on
+		// for a part of the log that was replaced.
+		w.markAs(r.snapshot, markRestart)
+		if err := w.sync(); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
 	}
-	w.file, w.size, w.synced = file, s.size, s.size
 	return &r.log, nil
 }
 

@@ -42,6 +42,8 @@ type Settings struct {
 
 	SnapshotEntries uint64
 	SnapshotBytes   uint64
+	// SectionBytes is how long a section of a snapshot may be.
+	SectionBytes int
 	// Of the log below a snapshot, this much is kept for slow members: the bound
 	// that is reached first counts.
 	RetainEntries, RetainBytes uint64
@@ -66,7 +68,7 @@ func Defaults() Settings {
 	return Settings{
 		ClusterID: "default", NodeID: "node-1", Bootstrap: BootstrapAuto,
 		Heartbeat: 250 * time.Millisecond, Election: 1500 * time.Millisecond,
-		SnapshotEntries: 10_000, SnapshotBytes: 64 << 20, RetainEntries: 1000, RetainBytes: 64 << 20, LogCap: 1 << 30,
+		SnapshotEntries: 10_000, SnapshotBytes: 64 << 20, SectionBytes: sectionBytesMax, RetainEntries: 1000, RetainBytes: 64 << 20, LogCap: 1 << 30,
 		RetryValidity: 15 * time.Minute,
 	}
 }
@@ -78,6 +80,9 @@ func (s *Settings) Check() error {
 	}
 	if s.SnapshotEntries == 0 || s.SnapshotBytes == 0 {
 		return errors.New("raft-snapshot-entries and raft-snapshot-bytes must be greater than zero")
+	}
+	if s.SectionBytes < 1 || s.SectionBytes > sectionBytesMax {
+		return fmt.Errorf("a snapshot section has between 1 and %d bytes, not %d", sectionBytesMax, s.SectionBytes)
 	}
 	if s.LogCap <= s.RetainBytes {
 		return errors.New("raft-log-cap must be greater than raft-retain-bytes")

@@ -46,8 +46,9 @@ type generation struct {
 	manifest []byte // the manifest file
 }
 
-// writeSnapshot stores a state under dir and publishes it.
-func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID, state *catalog.State) (*generation, error) {
+// writeSnapshot stores a state under dir, in sections of at most so many bytes, and
+// publishes it.
+func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id SnapshotID, state *catalog.State, sectionBytes int) (*generation, error) {
 	path := dir + "/" + id.dir()
 	if err := files.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("create snapshot directory: %w", err)
@@ -57,7 +58,7 @@ func writeSnapshot(files primitives.Files, dir string, owner walIdentity, id Sna
 		Format: format, Cluster: owner.Cluster[:], Index: id.Index, Term: id.Term, Voters: conf.Voters, Learners: conf.Learners,
 	}
 	whole := sha256.New()
-	for section, err := range state.Sections(sectionBytesMax) {
+	for section, err := range state.Sections(sectionBytes) {
 		if err != nil {
 			return nil, err
 		}

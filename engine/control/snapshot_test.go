@@ -52,7 +52,7 @@ func TestSnapshotRoundTripAndDamage(t *testing.T) {
 		}
 		state := drawState(t)
 		id := SnapshotID{state.Applied, 3}
-		if _, err := writeSnapshot(d, "snap", testIdentity, id, state); err != nil {
+		if _, err := writeSnapshot(d, "snap", testIdentity, id, state, sectionBytesMax); err != nil {
 			t.Fatal(err)
 		}
 		loaded, err := loadSnapshot(d, "snap", testIdentity)
@@ -80,12 +80,12 @@ func TestSnapshotCrashKeepsTheOldOne(t *testing.T) {
 	for failAt := 0; ; failAt++ {
 		d := newDisk()
 		first := firstTestState(t)
-		_, err := writeSnapshot(d, "snap", testIdentity, SnapshotID{1, 1}, first)
+		_, err := writeSnapshot(d, "snap", testIdentity, SnapshotID{1, 1}, first, sectionBytesMax)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.writes, d.failAt = 0, failAt
-		_, err = writeSnapshot(d, "snap", testIdentity, SnapshotID{5, 2}, first.Skip(5))
+		_, err = writeSnapshot(d, "snap", testIdentity, SnapshotID{5, 2}, first.Skip(5), sectionBytesMax)
 		after := d.crash(func(_ string, unsynced int) int { return unsynced / 2 })
 		loaded, loadErr := loadSnapshot(after, "snap", testIdentity)
 		if loadErr != nil {
