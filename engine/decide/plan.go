@@ -53,13 +53,10 @@ func Plan(state *catalog.State, domain string) (*Revision, error) {
 	return r, nil
 }
 
-// placements answers where the operators of a domain execute. In a domain that
-// was never scheduled everybody who holds the plan executes it.
+// placements answers where the operators of a domain execute: nowhere without an
+// entry in the schedule.
 func placements(state *catalog.State, domain string) func(catalog.Key) Placement {
-	s, ok := state.Schedule(domain)
-	if !ok {
-		return func(catalog.Key) Placement { return Placement{} }
-	}
+	s, _ := state.Schedule(domain)
 	return func(key catalog.Key) Placement {
 		a, ok := s.Assignment(key)
 		switch {
