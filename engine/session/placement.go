@@ -162,18 +162,6 @@ func relocationReport(r *decide.Relocation, done bool) document.Value {
 	return m.Value()
 }
 
-// moves is one line per operator that a drain moved.
-func moves(list []decide.Move) []document.Value {
-	var items []document.Value
-	for i := range list {
-		x := &list[i]
-		items = append(items, new(document.Map).Set("kind", document.Text(x.Kind.Snake())).Set("name", document.Text(x.Name)).
-			Set("from", document.Text(x.From)).Set("to", document.TextOrNone(x.To)).Set("replicas", replicas(x.Replicas)).
-			Set("promoted_replica", yes(x.Promoted)).Value())
-	}
-	return items
-}
-
 func replicas(list []string) document.Value { return document.TextOrNone(strings.Join(list, ",")) }
 
 func yes(is bool) document.Value {
