@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -249,59 +247,6 @@ func drawMembership(t *rapid.T, s *State) *catalogpb.Step {
 	return addNode(id, raftID, catalogpb.Node_Role(rapid.IntRange(0, 1).Draw(t, "role")))
 }
 
-// coherent says what is wrong with a state, whatever commands led to it.
-func coherent(s *State) error {
-	byRaft := map[uint64]string{}
-	for n := range s.Nodes() {
-		if other, ok := byRaft[n.RaftID]; ok || s.Removed(n.RaftID) || n.RaftID >= s.NextRaftID {
-			return fmt.Errorf("node %s has raft id %d, also of %q, removed %t, next %d", n.ID, n.RaftID, other, s.Removed(n.RaftID), s.NextRaftID)
-		}
-		byRaft[n.RaftID] = n.ID
-	}
-	for _, x := range s.schedules.all() {
-		if _, ok := s.Domain(x.Domain); !ok {
-			return fmt.Errorf("schedule of domain %s, which does not exist", x.Domain)
-		}
-		if !slices.IsSortedFunc(x.Assignments, func(a, b Assignment) int { return cmp.Or(a.Compare(b.Key), 1) }) {
-			return fmt.Errorf("schedule of domain %s is out of order: %v", x.Domain, x.Assignments)
-		}
-		for _, a := range x.Assignments {
-			if _, ok := s.Model(x.Domain, a.Key); !ok {
-				return fmt.Errorf("domain %s schedules %s, which does not exist", x.Domain, a.Key)
-			}
-		}
-	}
-	return coherentLeases(s)
-}
-
-// coherentLeases checks that every lease has an owner who still needs it (C7).
-func coherentLeases(s *State) error {
-	for x := range s.Transactions() {
-		d, ok := s.Domain(x.Domain)
-		held := ok && d.Lease != nil && d.Lease.Owner == TransactionLeaseOwner(x.ID)
-		if held != (x.State == Committing) || held && d.Lease.Index != x.Lease {
-			return fmt.Errorf("transaction %s is %s, and the lease is %v", x.ID, x.State, d.Lease)
-		}
-		if _, active := s.active.get(string(x.ID[:])); active != x.active() {
-			return fmt.Errorf("transaction %s is %s, listed as active %t", x.ID, x.State, active)
-		}
-		if step, steps := x.Current(); x.State == Committed && step != steps || x.State == Committing && step == steps {
-			return fmt.Errorf("transaction %s is %s at step %d of %d", x.ID, x.State, step, steps)
-		}
-	}
-	for _, x := range s.executions.all() {
-		if _, listed := s.unfinished.get(string(x.Reference[:])); listed == (x.Phase == Finished) {
-			return fmt.Errorf("execution %s is in phase %d, listed as unfinished %t", x.Reference, x.Phase, listed)
-		}
-		for d := range s.Domains() {
-			if x.Phase == Finished && d.Lease != nil && d.Lease.Owner == LeaseOwner(x.Reference) {
-				return fmt.Errorf("execution %s finished and holds domain %s", x.Reference, d.Name)
-			}
-		}
-	}
-	return nil
-}
-
 func drawLimits(t *rapid.T, _ *State) *catalogpb.Step {
 	return Limits{
 		History: uint32(rapid.IntRange(0, 30).Draw(t, "history")), TransactionIdle: time.Duration(rapid.IntRange(0, 20).Draw(t, "idle")) * time.Millisecond,
@@ -407,7 +352,7 @@ func FuzzCommand(f *testing.F) {
 			for i := range uint64(3) {
 				s, _, _ = s.Apply(i+startIndex, command)
 			}
-			if err := coherent(s); err != nil {
+			if err := s.Coherent(); err != nil {
 				t.Fatal(err)
 			}
 			reloadAndCompare(t, s, 100)

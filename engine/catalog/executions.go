@@ -43,6 +43,10 @@ type Execution struct {
 // LeaseOwner is the owner of the leases that a command holds.
 func LeaseOwner(reference primitives.UUID) string { return "command " + reference.String() }
 
+// TaskLeaseOwner is the owner of the leases that a command takes one after the
+// other while it is carried out, each for changes of its own.
+func TaskLeaseOwner(reference primitives.UUID) string { return "node control " + reference.String() }
+
 // Execution returns what is known about a reference.
 func (s *State) Execution(reference primitives.UUID) (*Execution, bool) {
 	return s.executions.get(string(reference[:]))
@@ -122,6 +126,7 @@ func (s *State) store(x *Execution) {
 		x.Finished, x.Work, x.Awaits = s.HighWater, nil, nil
 		s.unfinished = s.unfinished.delete(key)
 		s.releaseAll(LeaseOwner(x.Reference))
+		s.releaseAll(TaskLeaseOwner(x.Reference))
 	} else {
 		s.unfinished = s.unfinished.set(key, x)
 	}

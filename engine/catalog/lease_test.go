@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plexus/engine/catalog/catalogpb"
+	"plexus/primitives"
 )
 
 // While a lease is held, nothing of the domain but the lease changes, except by a
@@ -90,5 +91,32 @@ func TestLeaseRefusals(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A state tells whether its leases were respected.
+func TestRespected(t *testing.T) {
+	s := New(primitives.UUID{7})
+	reference := []byte{15: 1}
+	run := func(index uint64, x *catalogpb.Execution, steps ...*catalogpb.Step) {
+		next, result, _ := s.Apply(index, &catalogpb.Command{Steps: steps, Execution: x})
+		if result.Refused != nil {
+			t.Fatal(result.Refused)
+		}
+		s = next
+	}
+	start := func(running bool, lease uint64) *catalogpb.Step {
+		return &catalogpb.Step{Lease: lease, Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "d", Running: running}}}
+	}
+	run(2, nil, createDomain("d"))
+	run(3, &catalogpb.Execution{Reference: reference, Owner: "u", To: catalogpb.Phase_ADMITTED},
+		&catalogpb.Step{Body: &catalogpb.Step_AcquireLease{AcquireLease: &catalogpb.AcquireLease{Domain: "d", Owner: LeaseOwner(primitives.UUID(reference))}}})
+	run(4, &catalogpb.Execution{Reference: reference, Owner: "u", From: catalogpb.Phase_ADMITTED, To: catalogpb.Phase_EFFECTIVE}, start(true, 3))
+	if err := s.Respected(); err != nil {
+		t.Fatal(err)
+	}
+	run(5, nil, start(false, 3))
+	if err := s.Respected(); err == nil {
+		t.Fatal("a write of somebody else went unnoticed")
 	}
 }

@@ -106,7 +106,7 @@ func TestStateApply(t *testing.T) {
 			if (result.Refused == nil) != (sameResult.Refused == nil) || len(effects.Domains) != len(sameEffects.Domains) {
 				t.Fatalf("results differ: %+v %+v", result, sameResult)
 			}
-			if err := coherent(next); err != nil {
+			if err := next.Coherent(); err != nil {
 				t.Fatal(err)
 			}
 			straight, cut = next, other

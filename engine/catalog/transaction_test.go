@@ -120,7 +120,7 @@ func TestTransactionAutomaton(t *testing.T) {
 			if forgotten := a.state == Reverted || a.state == Expired; forgotten && kept > 0 || !forgotten && kept != a.operations {
 				t.Fatalf("%d operations kept in state %s, want %d", kept, a.state, a.operations)
 			}
-			if err := coherent(next); err != nil {
+			if err := next.Coherent(); err != nil {
 				t.Fatal(err)
 			}
 			if rapid.IntRange(0, 5).Draw(t, "snapshot") == 0 {

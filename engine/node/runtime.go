@@ -304,10 +304,10 @@ func (r *runtime) settle(ctx context.Context, name string, revision uint64) erro
 }
 
 // Quiesce implements session.Runtime: it holds a domain on every live node.
-func (r *runtime) Quiesce(ctx context.Context, name string) (release func(), err error) {
+func (r *runtime) Quiesce(ctx context.Context, name string) (session.Hold, error) {
 	state := r.node.group.State()
 	if d, ok := state.Domain(name); !ok || !d.Running {
-		return func() {}, nil
+		return stillness{node: r.node}, nil
 	}
 	hold, err := r.node.holds.coordinator.Hold(ctx, quiesce.Plan{
 		Scope: quiesce.Scope{Domain: name, Purpose: quiesce.ForChange, Index: state.Applied, Whole: true},
@@ -315,7 +315,35 @@ func (r *runtime) Quiesce(ctx context.Context, name string) (release func(), err
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = hold.Release(context.Background()) }, nil
+	return stillness{r.node, hold}, nil
+}
+
+// stillness is a hold of every live node; one of nothing has none.
+type stillness struct {
+	node *Node
+	hold *quiesce.Hold
+}
+
+// Confirm implements session.Hold.
+func (s stillness) Confirm(ctx context.Context) error {
+	if s.hold == nil {
+		return nil
+	}
+	return s.hold.Confirm(ctx)
+}
+
+// releaseWait is how long whoever releases waits for the nodes to open. A node that
+// does not answer is asked further, and opens by itself when its lease is over.
+const releaseWait = time.Second
+
+// Release implements session.Hold.
+func (s stillness) Release() {
+	if s.hold == nil {
+		return
+	}
+	within, cancel := primitives.WithDeadline(context.Background(), s.node.world, s.node.world.Clock().Now().Add(releaseWait))
+	defer cancel()
+	_ = s.hold.Release(within)
 }
 
 // current is the committed runtime revision. A command that left it as it was,

@@ -15,14 +15,17 @@ func (s *Service) carry(ctx context.Context, m Move, effect Effect) error {
 		return s.deps.Cluster.Move(ctx, m, effect)
 	}
 	if m.Drains {
-		release, err := s.deps.Runtime.Quiesce(ctx, m.Domain)
+		hold, err := s.deps.Runtime.Quiesce(ctx, m.Domain)
+		if err == nil {
+			defer hold.Release()
+			err = hold.Confirm(ctx)
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			return &MoveError{Code: "drain", Err: err}
 		}
-		defer release()
 	}
 	if err := effect.Commit(ctx); err != nil {
 		return err

@@ -303,7 +303,7 @@ func (c *command) held(ctx context.Context, state *catalog.State, p *planned) (*
 
 // perform carries out a task and finishes with its outcome.
 func (c *command) perform(ctx context.Context, p *planned) (*sessionpb.ExecuteReply, error) {
-	outcome, err := p.task(ctx, Task{Owner: catalog.LeaseOwner(c.reference), Reference: c.reference})
+	outcome, err := p.task(ctx, Task{Owner: catalog.TaskLeaseOwner(c.reference), Reference: c.reference})
 	if err != nil {
 		return nil, c.stopped(ctx, err)
 	}

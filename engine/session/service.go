@@ -20,9 +20,10 @@ type Runtime interface {
 	// Settle waits until this node executes a domain at least as of a runtime
 	// revision. The error of an installation that failed is an *ActivationError.
 	Settle(ctx context.Context, domain string, revision uint64) error
-	// Quiesce holds the intake of a domain and waits until nothing is unfinished.
-	// The hold lasts until release; after an error nothing is held.
-	Quiesce(ctx context.Context, domain string) (release func(), err error)
+	// Quiesce holds the intake of a domain on every live node and waits until nothing
+	// is unfinished. The hold lasts until it is released; after an error nothing is
+	// held.
+	Quiesce(ctx context.Context, domain string) (Hold, error)
 	// Domain returns a domain that executes here, nil for none.
 	Domain(name string) *flow.Domain
 	// ActivationFailure is why the newest revision of a domain does not execute
@@ -30,6 +31,14 @@ type Runtime interface {
 	ActivationFailure(domain string) error
 	// Admitted reports whether the node passed runtime admission.
 	Admitted() bool
+}
+
+// Hold is work that stands still.
+type Hold interface {
+	// Confirm proves that every node still holds, right before the effect is
+	// proposed. After an error the effect must not happen.
+	Confirm(ctx context.Context) error
+	Release()
 }
 
 // Deps is what the service needs of its node.

@@ -176,8 +176,11 @@ func (s *Service) stream(ctx context.Context, x *session, sub *subscription, ask
 	attached, err := domain.Subscribe(ctx, asked.Relay.Text, flow.SubscribeOptions{
 		Name: asked.Name, Dropping: asked.Dropping, SampleRate: asked.SampleRate, Where: asked.where, Queue: queue,
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, flow.ErrNoRelay):
 		return refusal(client.InvalidArgument, "%s: %v", ast.CodeRefMissing, err)
+	case err != nil:
+		return refusal(client.Unavailable, "%v", err)
 	}
 	defer func() {
 		attached.Close()
