@@ -23,7 +23,6 @@ type prompt struct {
 	*program
 	session *client.Session
 	lines   lineReader
-	open    bool // a transaction is
 	timing  bool
 	status  int
 }
@@ -49,7 +48,7 @@ func (c *promptCommand) run(ctx context.Context, p *program) int {
 	}
 	q.converse(ctx)
 	leave()
-	if q.open {
+	if q.session.Transaction() != "" {
 		fmt.Fprintln(q.err, "the open transaction is reverted")
 	}
 	if err := session.Close(ctx); err != nil && q.status == statusDone {
@@ -166,7 +165,7 @@ func (q *prompt) text(continued bool) string {
 	if continued {
 		head = "...."
 	}
-	if q.open {
+	if q.session.Transaction() != "" {
 		state = " tx"
 	}
 	return fmt.Sprintf("%s[%s%s]> ", head, q.session.Domain(), state)
@@ -226,17 +225,6 @@ func (q *prompt) run(ctx context.Context, text string) {
 		if q.status != statusDone {
 			return
 		}
-		q.follow(parsed)
-	}
-}
-
-// follow keeps track of the transaction for the prompt.
-func (q *prompt) follow(statement ast.Statement) {
-	switch statement.(type) {
-	case *ast.Begin:
-		q.open = true
-	case *ast.Commit, *ast.Revert:
-		q.open = false
 	}
 }
 

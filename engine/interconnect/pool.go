@@ -9,55 +9,62 @@ import (
 // pool keeps buffers of messages that were given back, so that a flow of large
 // messages neither asks the runtime for memory nor clears it.
 type pool struct {
-	classes [poolClasses]poolClass
+	kept    atomic.Int64 // bytes
+	classes [poolClasses][poolSlots]atomic.Pointer[byte]
 }
 
-// Sizes are powers of two from 16 KiB to 4 MiB.
+// Sizes go from 16 KiB to 4 MiB in eight steps an octave, so that little of a
+// buffer is more than its message.
 const (
-	poolShiftMin      = 14
-	poolClasses       = 9
-	poolSlots         = 16
-	poolClassBytesMax = 8 << 20
+	poolShiftMin = 14
+	poolShiftMax = 22
+	poolSteps    = 3 // bits
+	poolClasses  = (poolShiftMax-poolShiftMin)<<poolSteps + 1
+	poolSlots    = 16
+	poolBytesMax = 32 << 20
 )
 
-type poolClass struct {
-	slots [poolSlots]atomic.Pointer[byte]
-}
-
-// slots returns the places of a class.
-func (p *pool) slots(class int) []atomic.Pointer[byte] {
-	return p.classes[class].slots[:min(poolSlots, poolClassBytesMax>>(class+poolShiftMin))]
+// poolClass returns the class that holds n bytes and the size of its buffers.
+func poolClass(n int) (class, size int) {
+	n = max(n, 1<<poolShiftMin)
+	shift := bits.Len(uint(n)) - 1 - poolSteps
+	steps := (n + 1<<shift - 1) >> shift // from 1<<poolSteps up
+	return (shift+poolSteps-poolShiftMin)<<poolSteps + steps - 1<<poolSteps, steps << shift
 }
 
 // get returns n bytes of unspecified content.
 func (p *pool) get(n int) []byte {
-	class := bits.Len(uint(n-1)) - poolShiftMin
-	if n <= 1<<(poolShiftMin-1) || class >= poolClasses {
+	if n <= 1<<(poolShiftMin-1) || n > 1<<poolShiftMax {
 		return make([]byte, n)
 	}
-	class = max(class, 0)
-	slots := p.slots(class)
-	for i := range slots {
-		if slots[i].Load() == nil {
+	class, size := poolClass(n)
+	for i := range p.classes[class] {
+		slot := &p.classes[class][i]
+		if slot.Load() == nil {
 			continue
 		}
-		if b := slots[i].Swap(nil); b != nil {
-			return unsafe.Slice(b, 1<<(class+poolShiftMin))[:n]
+		if b := slot.Swap(nil); b != nil {
+			p.kept.Add(-int64(size))
+			return unsafe.Slice(b, size)[:n]
 		}
 	}
-	return make([]byte, n, 1<<(class+poolShiftMin))
+	return make([]byte, n, size)
 }
 
 // put takes a buffer of get back. Others are left to the collector.
 func (p *pool) put(b []byte) {
 	size := cap(b)
-	class := bits.Len(uint(size)) - 1 - poolShiftMin
-	if size&(size-1) != 0 || class < 0 || class >= poolClasses {
+	if size < 1<<poolShiftMin || size > 1<<poolShiftMax || p.kept.Load()+int64(size) > poolBytesMax {
 		return
 	}
-	slots := p.slots(class)
-	for i := range slots {
-		if slots[i].Load() == nil && slots[i].CompareAndSwap(nil, unsafe.SliceData(b)) {
+	class, whole := poolClass(size)
+	if whole != size {
+		return
+	}
+	for i := range p.classes[class] {
+		slot := &p.classes[class][i]
+		if slot.Load() == nil && slot.CompareAndSwap(nil, unsafe.SliceData(b)) {
+			p.kept.Add(int64(size))
 			return
 		}
 	}

@@ -52,3 +52,61 @@ func BenchmarkSimulated(b *testing.B) {
 		tm.sim.Close()
 	}
 }
+
+// BenchmarkSimulatedDeliveries runs what one delivery of a record batch costs the
+// simulator: a grant, a body of 1,024 rows with its receipt, and two reports.
+func BenchmarkSimulatedDeliveries(b *testing.B) {
+	body := encodedBatch(b)
+	tm := newTestMesh(b, sim.Options{Seed: 1}, 2).serveAll(func(m *Mesh) {
+		ok := func(context.Context, Process, []byte) ([]byte, error) { return nil, nil }
+		m.Handle(RelayGrant, ok)
+		m.Handle(RelayOutcome, ok)
+		m.Handle(RelayAck, ok)
+		m.HandleStream(RelayBody, func(_ context.Context, _ Process, s *Stream) error {
+			for {
+				if _, err := s.Recv(); err != nil {
+					return s.Send(nil)
+				}
+			}
+		})
+	})
+	tm.start()
+	tm.until(10*time.Second, "connected", tm.connected)
+	from, to := tm.nodes[0].mesh, tm.nodes[1].mesh
+	steps := tm.sim.Steps()
+	b.ResetTimer()
+	done := false
+	tm.nodes[0].host.World().Tasks().Go("deliveries", func() {
+		ctx := context.Background()
+		head := make([]byte, 100)
+		for range b.N {
+			if _, err := from.CallProcess(ctx, to.Process(), RelayGrant, head); err != nil {
+				b.Error(err)
+			}
+			s, err := from.OpenProcess(ctx, to.Process(), RelayBody, 0)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			for _, message := range [][]byte{head, body} {
+				if err := s.Send(message); err != nil {
+					b.Error(err)
+				}
+			}
+			if err := s.CloseSend(); err != nil {
+				b.Error(err)
+			}
+			if _, err := s.Recv(); err != nil {
+				b.Error(err)
+			}
+			s.Close()
+			from.Send("n2", RelayOutcome, head)
+			from.Send("n2", RelayAck, head)
+		}
+		done = true
+	})
+	tm.until(time.Hour, "deliveries", func() bool { return done })
+	b.StopTimer()
+	b.ReportMetric(float64(tm.sim.Steps()-steps)/float64(b.N), "steps/op")
+	tm.sim.Close()
+}
