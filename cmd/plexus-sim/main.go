@@ -33,6 +33,7 @@ type commands struct {
 	List     listCommand     `cmd:"" help:"List scenarios, fault kinds, profiles and strategies."`
 	Run      runCommand      `cmd:"" help:"Run one seed of a scenario."`
 	Campaign campaignCommand `cmd:"" help:"Run many seeds in worker processes, shrink what fails."`
+	Failover failoverCommand `cmd:"" help:"Measure how long failovers of a cluster take, in virtual time."`
 	Replay   replayCommand   `cmd:"" help:"Run a replay file (.plr) again."`
 	Shrink   shrinkCommand   `cmd:"" help:"Make the failure of a replay file smaller."`
 	Check    checkCommand    `cmd:"" help:"Check that runs are deterministic."`

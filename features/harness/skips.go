@@ -10,7 +10,7 @@ import (
 
 // ClusterNodesMax is the largest cluster the product forms in tests; examples with more
 // nodes wait in the table of skips.
-const ClusterNodesMax = 1
+const ClusterNodesMax = 3
 
 // ledger records which scenarios ran and which did not, for the table of skips
 // and for the list of what a job must run.
