@@ -14,7 +14,7 @@ func difference(before, after *catalog.State) catalog.Effects {
 	domains := map[string]bool{}
 	for d := range before.Domains() {
 		next, ok := after.Domain(d.Name)
-		domains[d.Name] = !ok || next.Runtime != d.Runtime
+		domains[d.Name] = !ok || next.Runtime != d.Runtime || next.Definition != d.Definition
 	}
 	for d := range after.Domains() {
 		if _, ok := before.Domain(d.Name); !ok {

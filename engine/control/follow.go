@@ -12,10 +12,11 @@ import (
 )
 
 // Follower is woken when the state or the status changed. It looks at both for
-// itself; Changed says which parts did.
+// itself; Changed says which parts did, to one that collects that.
 type Follower struct {
-	notice  *primitives.Notice
-	effects atomic.Pointer[catalog.Effects]
+	notice   *primitives.Notice
+	collects bool
+	effects  atomic.Pointer[catalog.Effects]
 }
 
 // Wait blocks until something changed since the last Wait.
@@ -24,7 +25,8 @@ func (f *Follower) Wait(ctx context.Context) error { return f.notice.Wait(ctx) }
 // OnChange is ready when something changed.
 func (f *Follower) OnChange() primitives.Case { return f.notice.OnRaise() }
 
-// Changed returns what commands changed since the last call.
+// Changed returns what commands changed since the last call, nothing on a follower
+// that does not collect it.
 func (f *Follower) Changed() catalog.Effects {
 	if e := f.effects.Swap(nil); e != nil {
 		return *e
@@ -78,14 +80,22 @@ func (f *followers) raise() { f.each(func(one *Follower) { one.notice.Raise() })
 
 func (f *followers) tell(e catalog.Effects) {
 	f.each(func(one *Follower) {
-		one.add(e)
+		if one.collects {
+			one.add(e)
+		}
 		one.notice.Raise()
 	})
 }
 
 // Follow returns a follower that has not been woken yet. It must be given back.
-func (g *Group) Follow() *Follower {
-	f := &Follower{notice: primitives.NewNotice(g.world)}
+func (g *Group) Follow() *Follower { return g.follow(false) }
+
+// FollowChanges returns a follower that also collects what changed. Whoever has one
+// must ask it for that: what it collected is kept until then.
+func (g *Group) FollowChanges() *Follower { return g.follow(true) }
+
+func (g *Group) follow(collects bool) *Follower {
+	f := &Follower{notice: primitives.NewNotice(g.world), collects: collects}
 	g.followers.change(func(list []*Follower) []*Follower { return append(list, f) })
 	return f
 }

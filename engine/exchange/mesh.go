@@ -8,7 +8,7 @@ import (
 )
 
 // OverMesh returns the port over the interconnect of a node.
-func OverMesh(m *interconnect.Mesh) Port { return &meshPort{m: m, follower: m.Follow()} }
+func OverMesh(m *interconnect.Mesh) Port { return &meshPort{m: m, follower: m.Follow(interconnect.Reach)} }
 
 type meshPort struct {
 	m        *interconnect.Mesh
@@ -21,7 +21,7 @@ func (p *meshPort) Peers() []Peer {
 	known := p.m.Peers()
 	list := make([]Peer, len(known))
 	for i, s := range known {
-		list[i] = Peer{Node: s.Node, Process: s.Process, Connected: s.Connected}
+		list[i] = Peer{Node: s.Node, Process: s.Process, Connected: s.Connected, Unreachable: s.Availability == interconnect.Unreachable}
 	}
 	return list
 }

@@ -307,16 +307,16 @@ func TestAnnouncements(t *testing.T) {
 		tm.until(20*time.Second, "connected", tm.connected)
 		n1, n2 := tm.nodes[0], tm.nodes[1]
 		var seen []uint64
-		follower := n2.mesh.Follow()
+		follower := n2.mesh.Follow(Reach | News)
 		following, unfollow := primitives.WithCancel(context.Background(), n2.host.World())
 		n2.host.World().Tasks().Go("follower", func() {
 			for follower.Wait(following) == nil {
-				seen = append(seen, n2.peer(t, "n1").Announcement.Applied)
+				seen = append(seen, n2.peer(t, "n1").Announcement.Ready)
 			}
 		})
 		tm.do(n1, time.Minute, func() {
 			for i := range uint64(200) {
-				n1.mesh.Announce(func(a *Announcement) { a.Applied = i + 1; a.Client = "http://n1" })
+				n1.mesh.Announce(func(a *Announcement) { a.Applied, a.Ready = i+1, i+1; a.Client = "http://n1" })
 				_ = primitives.Sleep(context.Background(), n1.mesh.world, time.Duration(i%7)*time.Millisecond)
 			}
 			n1.mesh.Announce(func(a *Announcement) {
@@ -329,7 +329,7 @@ func TestAnnouncements(t *testing.T) {
 		tm.until(time.Second, "the last one", func() bool {
 			for _, n := range tm.nodes[1:] {
 				a := n.peer(t, "n1").Announcement
-				if a.Applied != 200 || !a.Terminating || len(a.Failures) != 1 || a.Client != "http://n1" || a.Interconnect != "n1.test:47395" {
+				if a.Applied != 200 || a.Ready != 200 || !a.Terminating || len(a.Failures) != 1 || a.Client != "http://n1" || a.Interconnect != "n1.test:47395" {
 					return false
 				}
 			}
@@ -341,8 +341,10 @@ func TestAnnouncements(t *testing.T) {
 		if !slices.IsSorted(seen) || len(seen) < 3 {
 			t.Errorf("seed %d: seen %v", seed, seen)
 		}
+		tm.do(n1, time.Minute, func() { n1.mesh.Announce(func(a *Announcement) { a.Applied = 300 }) })
+		tm.until(3*time.Second, "the next probe", func() bool { return n2.peer(t, "n1").Announcement.Applied == 300 })
 		unfollow()
-		if got := n1.mesh.Announced(); got.Applied != 200 || !got.Terminating {
+		if got := n1.mesh.Announced(); got.Applied != 300 || !got.Terminating {
 			t.Errorf("%+v", got)
 		}
 		tm.stop()

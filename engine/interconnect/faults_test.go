@@ -178,7 +178,7 @@ func TestPeerStartsAgain(t *testing.T) {
 		if err := tm.sim.Run(100 * time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		follower := n1.mesh.Follow()
+		follower := n1.mesh.Follow(Reach | News)
 		if seed%2 == 0 {
 			n2.host.Kill() // peers read a reset
 		} else {

@@ -60,9 +60,24 @@ func (p *peer) status() PeerStatus {
 	return s
 }
 
-// Follower is woken when the availability, the process or the announcement of a
-// peer changed. It looks at Peers for itself.
-type Follower struct{ notice *primitives.Notice }
+// Change is what of the peers a follower wants to know about.
+type Change uint8
+
+// The values of Change; they can be combined.
+const (
+	// Reach is who the peers are, which process each of them is, whether it is
+	// available and connected, and whether it is terminating.
+	Reach Change = 1 << iota
+	// News is what the peers announce.
+	News
+)
+
+// Follower is woken when something changed that it wants to know about. It looks at
+// Peers for itself.
+type Follower struct {
+	notice *primitives.Notice
+	wants  Change
+}
 
 // Wait blocks until something changed since the last Wait.
 func (f *Follower) Wait(ctx context.Context) error { return f.notice.Wait(ctx) }
@@ -90,17 +105,19 @@ func (f *followers) edit(change func([]*Follower) []*Follower) {
 	}
 }
 
-func (f *followers) raise() {
+func (f *followers) raise(c Change) {
 	if list := f.list.Load(); list != nil {
 		for _, one := range *list {
-			one.notice.Raise()
+			if one.wants&c != 0 {
+				one.notice.Raise()
+			}
 		}
 	}
 }
 
 // Follow returns a follower that has not been woken yet. It must be given back.
-func (m *Mesh) Follow() *Follower {
-	f := &Follower{notice: primitives.NewNotice(m.world)}
+func (m *Mesh) Follow(wants Change) *Follower {
+	f := &Follower{notice: primitives.NewNotice(m.world), wants: wants}
 	m.followers.edit(func(list []*Follower) []*Follower { return append(list, f) })
 	return f
 }

@@ -343,7 +343,7 @@ func (m *Mesh) SetPeers(list []Peer) {
 		}
 	}
 	if len(started)+len(retired) > 0 {
-		m.followers.raise()
+		m.followers.raise(Reach)
 	}
 }
 

@@ -156,8 +156,12 @@ func (p *peer) ready() bool {
 
 // set installs a connection or takes it away, and wakes who waits for a change.
 func (s *slot) set(c *connection) {
+	before := s.p.ready()
 	s.conn.Store(c)
 	s.changed.Swap(primitives.NewEvent(s.p.m.world)).Set()
+	if s.p.ready() != before {
+		s.p.m.followers.raise(Reach)
+	}
 }
 
 // run keeps the slot connected.

@@ -19,7 +19,7 @@ type Announcement struct {
 	Client       string // URL
 	Console      string // URL
 	Terminating  bool
-	Applied      uint64 // control index
+	Applied      uint64 // control index; when nothing else changes, it travels with the next probe
 	Prepared     uint64 // runtime revision
 	Ready        uint64 // runtime revision
 	Failures     []DomainFailure
@@ -73,8 +73,8 @@ type announced struct {
 	version uint64
 }
 
-// change edits the announcement and reports whether that made a difference. The
-// edit may run more than once.
+// change edits the announcement and reports whether peers should learn of it at
+// once. The edit may run more than once.
 func (n *announcing) change(edit func(*Announcement)) bool {
 	for {
 		old := n.current.Load()
@@ -88,7 +88,12 @@ func (n *announcing) change(edit func(*Announcement)) bool {
 			return false
 		}
 		if n.current.CompareAndSwap(old, next) {
-			return true
+			if old == nil {
+				return true
+			}
+			next := next.what
+			next.Applied = old.what.Applied
+			return !next.equal(&old.what)
 		}
 	}
 }
@@ -108,7 +113,8 @@ type heard struct {
 }
 
 // Announce changes what this node announces. Every connected peer learns it at
-// once; changes that come while one is on its way travel together.
+// once, except that a change of Applied alone waits for the next probe; changes that
+// come while one is on its way travel together.
 func (m *Mesh) Announce(edit func(*Announcement)) {
 	if !m.announcing.change(edit) {
 		return
@@ -167,7 +173,7 @@ func (p *peer) met(now Process) {
 	}
 	m.unlock()
 	if changed {
-		m.followers.raise()
+		m.followers.raise(Reach)
 	}
 }
 
@@ -181,15 +187,21 @@ func (p *peer) hear(from Process, a *interconnectpb.Announcement) {
 	m.lock()
 	old := p.heard.Load()
 	fresh := old == nil || from.Newer(old.process) || from == old.process && a.GetVersion() > old.version
-	changed := false
+	var changed Change
 	if fresh {
 		next := &heard{process: from, version: a.GetVersion(), what: announcementOf(a)}
-		changed = old == nil || old.process != from || !old.what.equal(&next.what)
+		same := old != nil && old.process == from
+		if !same || !old.what.equal(&next.what) {
+			changed |= News
+		}
+		if same && old.what.Terminating != next.what.Terminating || !same && next.what.Terminating {
+			changed |= Reach
+		}
 		p.heard.Store(next)
 	}
 	m.unlock()
-	if changed {
-		m.followers.raise()
+	if changed != 0 {
+		m.followers.raise(changed)
 	}
 }
 
@@ -206,7 +218,7 @@ func (m *Mesh) probe(ctx context.Context) error {
 			changed = m.round(ctx, p) || changed
 		}
 		if changed {
-			m.followers.raise()
+			m.followers.raise(Reach)
 		}
 		_, err := primitives.Select(ctx, m.world, m.rounds.OnRaise(), primitives.AtCase(m.world, next))
 		if err != nil {
@@ -260,7 +272,7 @@ func (m *Mesh) observed(p *peer, o observation) {
 	changed := p.judge(now)
 	m.unlock()
 	if changed {
-		m.followers.raise()
+		m.followers.raise(Reach)
 	}
 }
 

@@ -225,7 +225,7 @@ func (c *cluster) Follow() *primitives.Notice {
 }
 
 func (c *cluster) watch(ctx context.Context, n *primitives.Notice) error {
-	peers, state := c.node.mesh.Follow(), c.node.group.Follow()
+	peers, state := c.node.mesh.Follow(interconnect.Reach|interconnect.News), c.node.group.Follow()
 	defer c.node.mesh.Unfollow(peers)
 	defer c.node.group.Unfollow(state)
 	for {

@@ -102,7 +102,7 @@ func (i *interest) published(version uint64) bool {
 
 // run tells peers what they do not know yet.
 func (i *interest) run(ctx context.Context) error {
-	follower := i.node.mesh.Follow()
+	follower := i.node.mesh.Follow(interconnect.Reach)
 	defer i.node.mesh.Unfollow(follower)
 	for {
 		if err := i.lock.Lock(ctx); err != nil {

@@ -22,7 +22,7 @@ type members struct {
 
 // run keeps the interconnect connected with the nodes that the state names.
 func (m *members) run(ctx context.Context) error {
-	follower := m.node.group.Follow()
+	follower := m.node.group.FollowChanges()
 	defer m.node.group.Unfollow(follower)
 	for known := false; ; {
 		if changed := follower.Changed().Nodes; len(changed) > 0 || !known {
@@ -78,7 +78,7 @@ func (m *members) cluster() decide.Cluster {
 
 // follow wakes whoever plans when what it knows of the nodes has changed.
 func (m *members) follow(ctx context.Context, changed *primitives.Notice) error {
-	f := m.mesh.Follow()
+	f := m.mesh.Follow(interconnect.Reach)
 	defer m.mesh.Unfollow(f)
 	for {
 		if err := f.Wait(ctx); err != nil {
@@ -86,6 +86,12 @@ func (m *members) follow(ctx context.Context, changed *primitives.Notice) error 
 		}
 		changed.Raise()
 	}
+}
+
+// leaving reports whether a node said that it ends, or is not reached any more.
+func (m *members) leaving(node string) bool {
+	p, ok := m.mesh.Peer(node)
+	return ok && (p.Announcement.Terminating || p.Availability != interconnect.Available || !p.Connected)
 }
 
 // live lists the nodes of the completion set, this one included, in order.
@@ -111,7 +117,7 @@ func (m *members) peers() map[string]interconnect.PeerStatus {
 // settled waits until every live node executes a domain as of a runtime revision
 // (chapter "completion barrier"): a node that cannot is an *ActivationError.
 func (m *members) settled(ctx context.Context, domain string, revision uint64) error {
-	changed := m.mesh.Follow()
+	changed := m.mesh.Follow(interconnect.Reach | interconnect.News)
 	defer m.mesh.Unfollow(changed)
 	for {
 		waiting, err := m.behind(domain, revision)

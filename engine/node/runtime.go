@@ -69,7 +69,7 @@ const (
 
 // run admits the node and then follows the committed state.
 func (r *runtime) run(ctx context.Context) error {
-	follower := r.node.group.Follow()
+	follower := r.node.group.FollowChanges()
 	defer r.node.group.Unfollow(follower)
 	if err := r.node.joined.Wait(ctx); err != nil {
 		return err
@@ -82,15 +82,30 @@ func (r *runtime) run(ctx context.Context) error {
 	}
 	r.node.world.Log().Info("node admitted", "applied", r.node.group.State().Applied)
 	follower.Changed() // what recovery applied again was told when it happened
+	if err := r.follow(ctx); err != nil {
+		return err
+	}
 	for {
-		r.tell(follower.Changed().Models)
-		if err := r.follow(ctx); err != nil {
-			return err
-		}
 		if err := follower.Wait(ctx); err != nil {
 			return err
 		}
+		changed := follower.Changed()
+		r.tell(changed.Models)
+		if len(changed.Domains) == 0 {
+			r.applied()
+			continue
+		}
+		if err := r.follow(ctx); err != nil {
+			return err
+		}
 	}
+}
+
+// applied tells the other nodes how far this one is after commands that changed no
+// domain: nothing waits for that.
+func (r *runtime) applied() {
+	index := r.node.group.State().Applied
+	r.node.mesh.Announce(func(a *interconnect.Announcement) { a.Applied = index })
 }
 
 // follow gives every committed domain its task and wakes those with news.

@@ -59,15 +59,17 @@ func alone(b *testing.B) func(*campaign.Run) {
 		p := &pipeline{
 			rig: &rig{
 				run: r, sim: r.Sim, systems: cluster.NewSystems(r.Sim), client: r.Sim.Host("client"),
-				variant: workload.Standard(workload.FirstPipeline, ordersPerSecond),
+				variant: workload.Standard(workload.FirstPipeline, ordersPerSecond), cluster: cluster.New(),
 			},
 			orders: workload.Orders{Seed: r.Sim.Seed()},
 		}
-		p.node = cluster.New().Add(r.Sim.Host("node-1"), cluster.Program{Process: func(_ *cluster.Node, w primitives.World) cluster.Process {
-			return cluster.Process{Connectors: cluster.Connectors(w, nats.Driver{})}
-		}})
+		for i := range r.Nodes {
+			p.cluster.Add(r.Sim.Host(fmt.Sprintf("node-%d", i+1)), cluster.Program{Process: func(_ *cluster.Node, w primitives.World) cluster.Process {
+				return cluster.Process{Connectors: cluster.Connectors(w, nats.Driver{})}
+			}})
+		}
 		p.streams()
-		p.node.Start()
+		p.cluster.Start()
 		if !p.declare(p.variant.Script) {
 			b.Fatal("the pipeline could not be declared")
 		}
