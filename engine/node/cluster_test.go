@@ -220,3 +220,26 @@ func (c *crowd) owner(junction string) string {
 	a, _ := s.Assignment(catalog.Key{Kind: vocab.EntityJunction, Name: junction})
 	return a.Primary
 }
+
+// TestAnIdleClusterWritesNothing lets a cluster rest, also after a member came back:
+// nothing is appended to the log that nobody asked for.
+func TestAnIdleClusterWritesNothing(t *testing.T) {
+	c := newCrowd(t, 3, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	rests := func() {
+		t.Helper()
+		_ = c.sim.Run(5 * time.Minute) // the first duties of a tenure
+		before := c.nodes[c.leader()].Group().State().Applied
+		_ = c.sim.Run(10 * time.Minute)
+		if after := c.nodes[c.leader()].Group().State().Applied; after != before {
+			t.Errorf("the log went from %d to %d", before, after)
+		}
+	}
+	rests()
+	follower := (c.leader() + 1) % len(c.nodes)
+	c.hosts[follower].Kill()
+	c.until(func() bool { return !c.hosts[follower].Running() })
+	c.start(follower)
+	c.until(func() bool { return c.ready(follower) })
+	rests()
+}
