@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"slices"
 	"strconv"
@@ -16,8 +17,9 @@ import (
 
 // tasks runs every task on a goroutine of its own.
 type tasks struct {
-	clock *clock
-	pool  sync.Pool
+	clock    *clock
+	panicked func(task string, cause any, stack []byte)
+	pool     sync.Pool
 
 	mu      sync.Mutex
 	last    uint64
@@ -34,8 +36,8 @@ type task struct {
 // parking is the real half of a waiter: a token per Unpark.
 type parking struct{ token chan struct{} }
 
-func newTasks(c *clock) *tasks {
-	t := &tasks{clock: c, running: map[uint64]task{}}
+func newTasks(c *clock, panicked func(task string, cause any, stack []byte)) *tasks {
+	t := &tasks{clock: c, panicked: panicked, running: map[uint64]task{}}
 	t.idle = sync.NewCond(&t.mu)
 	t.pool.New = func() any {
 		return &primitives.Waiter{Build: &parking{token: make(chan struct{}, 1)}}
@@ -53,6 +55,13 @@ func (t *tasks) Go(name string, f func()) {
 	t.mu.Unlock()
 	go func() {
 		defer t.ended(id)
+		if t.panicked != nil {
+			defer func() {
+				if cause := recover(); cause != nil {
+					t.panicked(name, cause, debug.Stack())
+				}
+			}()
+		}
 		labels := pprof.Labels(taskLabel, strconv.FormatUint(id, 10), "name", name)
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), labels))
 		f()

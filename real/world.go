@@ -15,6 +15,9 @@ import (
 type Options struct {
 	// Log receives the node's log; nil writes text to standard error.
 	Log slog.Handler
+	// Panicked ends the process when a task panicked; without it the Go runtime does,
+	// with its own status.
+	Panicked func(task string, cause any, stack []byte)
 }
 
 // World is a node's view of this machine.
@@ -35,7 +38,7 @@ func NewWorld(options Options) *World {
 	c := &clock{origin: time.Now()}
 	return &World{
 		clock:    c,
-		tasks:    newTasks(c),
+		tasks:    newTasks(c, options.Panicked),
 		net:      newNetwork(c),
 		resolver: noResolver{},
 		log:      slog.New(options.Log),

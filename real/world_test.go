@@ -3,6 +3,7 @@ package real_test
 import (
 	"log/slog"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,3 +27,23 @@ func TestBehaviour(t *testing.T) {
 }
 
 var loopback = netip.MustParseAddrPort("127.0.0.1:0")
+
+func TestATaskThatPanicsIsTold(t *testing.T) {
+	type breakdown struct {
+		task  string
+		cause any
+		stack string
+	}
+	told := make(chan breakdown, 1)
+	w := real.NewWorld(real.Options{Panicked: func(task string, cause any, stack []byte) {
+		told <- breakdown{task, cause, string(stack)}
+	}})
+	w.Tasks().Go("doomed", func() { panic("no way") })
+	b := <-told
+	if b.task != "doomed" || b.cause != "no way" || !strings.Contains(b.stack, "world_test.go") {
+		t.Errorf("told of %q: %v\n%s", b.task, b.cause, b.stack)
+	}
+	if err := w.Join(time.Second); err != nil {
+		t.Error(err)
+	}
+}

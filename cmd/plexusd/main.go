@@ -14,7 +14,6 @@ import (
 	"plexus/engine/node"
 	"plexus/engine/node/config"
 	"plexus/engine/session"
-	"plexus/primitives"
 	"plexus/primitives/dns"
 	"plexus/real"
 	realhttp "plexus/real/http"
@@ -96,7 +95,10 @@ func readPassword(file string) (string, error) {
 
 // serve runs the node until it is asked to stop.
 func serve(c *config.Config, out, problems io.Writer) int {
-	w := real.NewWorld(real.Options{Log: logHandler(c, problems)})
+	w := real.NewWorld(real.Options{Log: logHandler(c, problems), Panicked: func(task string, cause any, stack []byte) {
+		fmt.Fprintf(problems, "plexusd: the task %q broke down: %v\n\n%s", task, cause, stack)
+		os.Exit(statusFailed)
+	}})
 	// Before any other work, so that an early signal is not lost.
 	asked, release := w.StopSignals()
 	ctx := context.Background()
@@ -106,11 +108,12 @@ func serve(c *config.Config, out, problems io.Writer) int {
 		return statusFailed
 	}
 	announce(out, c, n)
-	ended, err := primitives.Select(ctx, w, asked.OnRaise(), n.Group().OnEnd())
+	ended := n.Wait(ctx, asked.OnRaise())
 	release()
 	status := statusStopped
-	if err != nil || ended == 1 {
-		w.Log().Error("the control plane ended by itself")
+	if ended != nil {
+		w.Log().Error("the node ended by itself", "reason", ended)
+		defer fmt.Fprintf(problems, "plexusd: %v\n", ended)
 		status = statusFailed
 	}
 	w.Clock().At(w.Clock().Now().Add(c.Node.ShutdownTimeout+forcedAfter), func() {

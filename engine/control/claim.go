@@ -60,7 +60,9 @@ const (
 	ClaimFull                              // no room for another node
 )
 
-// ClaimError is why a claim was refused.
+// ClaimError is why a claim was refused. It is final for the process: trying again
+// helps only after somebody did something, which the text says, so the process ends
+// with it instead of waiting where nobody looks.
 type ClaimError struct {
 	Case ClaimCase
 	Text string
@@ -68,11 +70,9 @@ type ClaimError struct {
 
 func (e *ClaimError) Error() string { return e.Text }
 
-// Permanent reports whether the same process can never be admitted. The others are
-// retried: an operator may make room for the node meanwhile.
-func (e *ClaimError) Permanent() bool {
-	return e.Case != ClaimStateMissing && e.Case != ClaimFull
-}
+// RefuseClaim is the refusal of a case by somebody else than the leader: a member
+// need not ask it to know whom it cannot admit.
+func RefuseClaim(c ClaimCase, text string) *ClaimError { return &ClaimError{Case: c, Text: text} }
 
 func refuseClaim(c ClaimCase, format string, args ...any) *ClaimError {
 	return &ClaimError{Case: c, Text: fmt.Sprintf(format, args...)}

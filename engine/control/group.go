@@ -31,7 +31,6 @@ type Group struct {
 	state      atomic.Pointer[catalog.State]
 	status     atomic.Pointer[Status]
 	endpoints  atomic.Pointer[Endpoints]
-	refusal    atomic.Pointer[ClaimError]
 	generation atomic.Pointer[generation]   // the newest snapshot
 	wanted     atomic.Pointer[snapshotWork] // the next one to write
 	pinned     atomic.Pointer[[]SnapshotID]
@@ -114,6 +113,11 @@ func (g *Group) open(ctx context.Context) error {
 		if err := g.dir.check(id, &g.settings); err != nil {
 			return err
 		}
+	}
+	if refused := id.GetStale(); refused != "" {
+		return &ForeignError{Dir: g.dir.path, What: fmt.Sprintf(
+			"the cluster refused it (%s); if node '%s' runs elsewhere, leave it to that one, else run DROP NODE %s and start this node with an empty directory",
+			refused, id.GetNodeId(), id.GetNodeId())}
 	}
 	action, err := decideStart(id, g.settings.Join, g.settings.Bootstrap)
 	if err != nil {

@@ -121,28 +121,24 @@ func (g *Group) leaderless(ctx context.Context) error {
 	return nil
 }
 
-// claim asks for admission until it is granted or refused for ever.
+// claim asks for admission until it is granted or refused.
 func (g *Group) claim(ctx context.Context) (Admission, error) {
 	jitter := g.world.Entropy().Stream("claim")
 	pause := claimAgainMin
-	for {
+	for attempt := 1; ; attempt++ {
 		admission, err := g.claimOnce(ctx)
-		if err == nil {
-			g.refusal.Store(nil)
-			return admission, nil
-		}
-		if ctx.Err() != nil {
-			return Admission{}, err
+		if err == nil || ctx.Err() != nil {
+			return admission, err
 		}
 		var refused *ClaimError
 		if errors.As(err, &refused) {
-			if refused.Permanent() {
-				g.fail(refused)
-				return Admission{}, refused
-			}
-			if before := g.refusal.Swap(refused); before == nil || *before != *refused {
-				g.world.Log().Warn("the cluster does not admit this node", "reason", refused.Text)
-			}
+			err := errors.Join(refused, g.disown(refused))
+			g.fail(err)
+			return Admission{}, err
+		}
+		// No leader is ordinary for some seconds. Later, lines get rare.
+		if attempt >= claimPatience && attempt&(attempt-1) == 0 {
+			g.world.Log().Warn("not admitted to the cluster so far", "attempts", attempt, "error", err)
 		}
 		wait := pause/2 + time.Duration(jitter.Uint64()%uint64(pause/2))
 		if err := primitives.Sleep(ctx, g.world, wait); err != nil {
@@ -150,6 +146,22 @@ func (g *Group) claim(ctx context.Context) (Admission, error) {
 		}
 		pause = min(2*pause, claimAgainMax)
 	}
+}
+
+// disown marks the directory of a process that is not the newest of its member.
+// Every start counts on from what the directory says: without the mark an old copy
+// would only have to be started often enough to pass for a newer process, and would
+// vote without the log that the member acknowledged.
+func (g *Group) disown(refused *ClaimError) error {
+	if refused.Case != ClaimStale || g.me().RaftID == 0 {
+		return nil
+	}
+	directoryDisowned.Hit()
+	g.stored.Stale = refused.Text
+	if err := g.dir.store(g.stored); err != nil {
+		return fmt.Errorf("mark the data directory: %w", err)
+	}
+	return nil
 }
 
 // claimOnce asks the leader, which may be this node.
@@ -173,7 +185,3 @@ func (g *Group) SetEndpoints(e Endpoints) {
 		g.moved.Raise()
 	}
 }
-
-// Refused says why the cluster has not admitted this process so far, nil when it
-// has or is still being asked.
-func (g *Group) Refused() *ClaimError { return g.refusal.Load() }

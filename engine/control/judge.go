@@ -39,7 +39,7 @@ func judge(s *catalog.State, clusterID string, c Claim) (verdict, *ClaimError) {
 	case c.Endpoints.Interconnect == "":
 		return verdict{}, refuseClaim(ClaimInvalid, "node '%s' has no interconnect endpoint", c.Node)
 	case members(s) >= catalog.NodesMax:
-		return verdict{}, refuseClaim(ClaimFull, "cluster is full (%d)", catalog.NodesMax)
+		return verdict{}, refuseClaim(ClaimFull, "cluster is full (%d); run DROP NODE for a node that is gone, then start this one again", catalog.NodesMax)
 	}
 	record := c.record()
 	record.RaftId = s.NextRaftID

@@ -31,6 +31,8 @@ const (
 	// A claim that found no leader is made again with a growing pause.
 	claimAgainMin = 200 * time.Millisecond
 	claimAgainMax = 5 * time.Second
+	// claimPatience is the first attempt whose failure is told, a power of two.
+	claimPatience = 8
 	// claimBound ends one attempt: the leader may have to commit a change.
 	claimBound = 12 * time.Second
 	// claimLeaderless is how long a member without a leader waits before it asks

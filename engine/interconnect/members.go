@@ -61,7 +61,7 @@ func (m *members) meet(p Process) (older Process, refused *SetupError) {
 		return Process{}, nil
 	case ok && last.RaftID == p.RaftID && last.Counter == p.Counter:
 		return Process{}, &SetupError{Code: SetupDuplicate, Detail: fmt.Sprintf(
-			"start %d of node '%s' is another process: two processes share one identity, or an old copy of the directory was restored", p.Counter, p.Node)}
+			"stale incarnation: start %d of node '%s' is another process; two processes share one identity, or an old copy of the directory was restored", p.Counter, p.Node)}
 	case ok && last.Newer(p):
 		return Process{}, staleProcess(p, last.Counter)
 	}

@@ -118,6 +118,11 @@ func (s *Stream) Peer() Process { return s.c.remote }
 // Context ends when the stream fails or its opener's context does.
 func (s *Stream) Context() context.Context { return s.ctx }
 
+// OnRetiring is ready once the connection takes no further streams: it ends when the
+// last of them has, or ends them after a while. A stream without an end of its own
+// makes room for another one then.
+func (s *Stream) OnRetiring() primitives.Case { return s.c.retiring.OnSet() }
+
 // Accepted returns when the peer last made room for bytes of this stream.
 func (s *Stream) Accepted() primitives.Instant {
 	s.c.lock()

@@ -19,6 +19,7 @@ import (
 var (
 	failedOver    = invariant.Sometimes("the work of a lost node went to others")
 	placedLate    = invariant.Sometimes("an operator without a node found one")
+	leaverAwaited = invariant.Sometimes("a node that was stopped a moment ago was dropped")
 	proposalStale = invariant.Sometimes("a duty of the leader proposed too late")
 )
 
@@ -27,6 +28,11 @@ type Deps struct {
 	Group *control.Group
 	// Cluster is what is known of the nodes now.
 	Cluster func() decide.Cluster
+	// Leaving reports whether a node that is still counted as live is about to be no
+	// longer: it said that it ends, or is not reached.
+	Leaving func(node string) bool
+	// Silence is how long a node does not answer before it is not live any more.
+	Silence time.Duration
 	// Changed raises the notice whenever Cluster may answer otherwise, until ctx
 	// ends.
 	Changed func(ctx context.Context, n *primitives.Notice) error
@@ -63,6 +69,10 @@ const (
 	graceAfterStart = 10 * time.Second
 	// lookAgain bounds how long a duty trusts that it was told of every change.
 	lookAgain = time.Second
+	// leavingPoll is how often a drop looks whether a node that leaves is gone, and
+	// leavingBound how long beyond the time after which a silent node is.
+	leavingPoll  = 100 * time.Millisecond
+	leavingBound = 10 * time.Second
 )
 
 // Run does the duties whenever this node leads.

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 	"plexus/engine/decide"
 	"plexus/engine/handoff"
 	"plexus/engine/quiesce"
+	"plexus/engine/schedule"
 	"plexus/engine/state"
 	"plexus/nspl/vocab"
 	"plexus/primitives"
@@ -191,19 +193,14 @@ func (c *commitStep) Ready(ctx context.Context) error {
 }
 
 // Drop removes a node that is down from the cluster for ever, and gives its work to
-// others first.
+// others first. One that was stopped a moment ago is waited for: nobody should have to
+// know how long the others take to believe it.
 func (l *Leader) Drop(ctx context.Context, node string) error {
+	if err := l.departed(ctx, node); err != nil {
+		return err
+	}
 	s := l.deps.Group.State()
-	if _, ok := s.Node(node); !ok {
-		return &catalog.Refusal{Code: "node", Message: fmt.Sprintf("node '%s' is not a member", node)}
-	}
-	cluster := l.deps.Cluster()
-	for i := range cluster.Nodes {
-		if n := &cluster.Nodes[i]; n.ID == node && n.Live {
-			return &catalog.Refusal{Code: "node", Message: fmt.Sprintf("node '%s' is live; stop it first", node)}
-		}
-	}
-	all, refused := decide.Orphaned(s, node, cluster)
+	all, refused := decide.Orphaned(s, node, l.deps.Cluster())
 	if refused != nil {
 		return refused
 	}
@@ -216,6 +213,27 @@ func (l *Leader) Drop(ctx context.Context, node string) error {
 		}
 	}
 	return l.deps.Group.DropMember(ctx, node)
+}
+
+// departed waits until a node that leaves is not live.
+func (l *Leader) departed(ctx context.Context, node string) error {
+	deadline := l.world.Clock().Now().Add(l.deps.Silence + leavingBound)
+	for {
+		if _, ok := l.deps.Group.State().Node(node); !ok {
+			return &catalog.Refusal{Code: "node", Message: fmt.Sprintf("node '%s' is not a member", node)}
+		}
+		nodes := l.deps.Cluster().Nodes
+		if !slices.ContainsFunc(nodes, func(n schedule.Node) bool { return n.ID == node && n.Live }) {
+			return nil
+		}
+		if !l.deps.Leaving(node) || !l.world.Clock().Now().Before(deadline) {
+			return &catalog.Refusal{Code: "node", Message: fmt.Sprintf("node '%s' is live; stop it first", node)}
+		}
+		leaverAwaited.Hit()
+		if err := primitives.Sleep(ctx, l.world, leavingPoll); err != nil {
+			return err
+		}
+	}
 }
 
 // recover commits a schedule that gives the work of lost nodes to others, with what

@@ -111,8 +111,11 @@ func (c *consensus) run(ctx context.Context, s *appendStream) error {
 		if err != nil {
 			return err
 		}
-		if err := c.pump(ctx, s, first); ctx.Err() != nil {
+		switch err := c.pump(ctx, s, first); {
+		case ctx.Err() != nil:
 			return err
+		case err == nil:
+			continue // the next one takes another connection
 		}
 		// What was queued meanwhile refers to a stream that is lost.
 		for _, more := s.queue.TryRecv(); more; _, more = s.queue.TryRecv() {
@@ -123,6 +126,7 @@ func (c *consensus) run(ctx context.Context, s *appendStream) error {
 	}
 }
 
+// pump sends until the stream breaks or its connection retires, which is no error.
 func (c *consensus) pump(ctx context.Context, s *appendStream, next []byte) error {
 	stream, err := c.mesh.Open(ctx, s.node, interconnect.RaftAppend)
 	if err != nil {
@@ -133,8 +137,12 @@ func (c *consensus) pump(ctx context.Context, s *appendStream, next []byte) erro
 		if err := stream.Send(next); err != nil {
 			return err
 		}
-		if next, err = s.queue.Recv(ctx); err != nil {
+		fired, err := primitives.Select(ctx, c.world, s.queue.OnRecv(&next), stream.OnRetiring())
+		switch {
+		case err != nil:
 			return err
+		case fired == 1:
+			return nil
 		}
 	}
 }
@@ -214,12 +222,23 @@ func (c *consensus) Join(ctx context.Context, claim control.Claim) (control.Admi
 		}
 	}
 	failure := errNobodyToJoin
+	var foreign *control.ClaimError
+	found := false
 	for i := 0; i < len(candidates) && i < joinCandidatesMax; i++ {
 		answer, err := c.mesh.CallTo(ctx, candidates[i], interconnect.HelloJoin, request)
 		if err != nil {
+			refused := refusedAtSetup(err)
+			switch {
+			case refused == nil:
+			case refused.Case == control.ClaimOtherCluster || refused.Case == control.ClaimOtherFormat:
+				foreign = refused
+			default:
+				return control.Admission{}, refused
+			}
 			failure = errors.Join(failure, err)
 			continue
 		}
+		found = true
 		admission, err := control.DecodeAnswer(answer)
 		var elsewhere *control.NotLeaderError
 		switch {
@@ -235,7 +254,33 @@ func (c *consensus) Join(ctx context.Context, claim control.Claim) (control.Admi
 			return control.Admission{}, err
 		}
 	}
+	// Where a member was, somebody else may listen by now: a stranger's word counts
+	// only while no member of this cluster answers.
+	if foreign != nil && !found {
+		return control.Admission{}, foreign
+	}
 	return control.Admission{}, failure
+}
+
+// refusedAtSetup is what a refusal of the connection means for a claim, nil when it
+// may be accepted another time. What replicated state or a newer process proves, any
+// member knows for certain.
+func refusedAtSetup(err error) *control.ClaimError {
+	var refused *interconnect.SetupError
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	switch refused.Code {
+	case interconnect.SetupFormat:
+		return control.RefuseClaim(control.ClaimOtherFormat, refused.Detail)
+	case interconnect.SetupCluster:
+		return control.RefuseClaim(control.ClaimOtherCluster, refused.Detail)
+	case interconnect.SetupRemoved:
+		return control.RefuseClaim(control.ClaimDropped, refused.Detail)
+	case interconnect.SetupStale, interconnect.SetupDuplicate:
+		return control.RefuseClaim(control.ClaimStale, refused.Detail)
+	}
+	return nil
 }
 
 // joinCandidatesMax bounds one round: members may point at each other in turn.

@@ -214,7 +214,7 @@ func (n *Node) belong(ctx context.Context) error {
 	}
 	n.leader = leader.New(n.world, leader.Deps{
 		Group: n.group, Cluster: n.members.cluster, Settled: n.runtime.Settle, Moves: n.handoffs.coordinator, Schedules: n.handoffs,
-		Changed: n.members.follow,
+		Changed: n.members.follow, Leaving: n.members.leaving, Silence: n.settings.UnavailabilityTimeout,
 	})
 	n.joined.Set()
 	n.tasks.Go("leader", n.leader.Run)
@@ -264,10 +264,25 @@ func (n *Node) NotReady() (reasons []string) {
 // Samples returns the metrics of the node.
 func (n *Node) Samples() []observe.Sample { return n.metrics.samples() }
 
-// Wait blocks until the control plane ended by itself, which is fatal.
-func (n *Node) Wait(ctx context.Context) error {
-	if _, err := primitives.Select(ctx, n.world, n.group.OnEnd()); err != nil {
+// Wait blocks until the node ended by itself, which is fatal, and says why: the
+// control plane cannot go on, the cluster does not admit this process, or a task
+// failed on which the node depends. It returns nil when another case is ready first.
+func (n *Node) Wait(ctx context.Context, others ...primitives.Case) error {
+	cases := append([]primitives.Case{n.group.OnEnd(), n.tasks.OnDone(), n.runtime.tasks.OnDone()}, others...)
+	fired, err := primitives.Select(ctx, n.world, cases...)
+	switch {
+	case err != nil:
 		return err
+	case fired == 0:
+		var refused *control.ClaimError
+		if errors.As(n.group.Err(), &refused) {
+			return fmt.Errorf("the cluster does not admit this node: %w", n.group.Err())
+		}
+		return fmt.Errorf("the control plane ended: %w", n.group.Err())
+	case fired == 1:
+		return fmt.Errorf("the node failed: %w", n.tasks.Wait(ctx))
+	case fired == 2:
+		return fmt.Errorf("the runtime failed: %w", n.runtime.tasks.Wait(ctx))
 	}
-	return fmt.Errorf("the control plane ended: %w", n.group.Err())
+	return nil
 }

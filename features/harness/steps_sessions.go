@@ -93,22 +93,35 @@ func (s *Scene) sessionSteps(sc *godog.ScenarioContext) {
 		return nil
 	})
 	s.define(sc, `^the operator runs on `+nodePattern+`:$`, func(ctx context.Context, name string, text *godog.DocString) error {
-		node, err := s.node(ctx, name)
-		if err != nil {
-			return err
-		}
-		who := operator + " on " + node.Name()
-		session, err := s.sessionOn(ctx, who, node)
-		if err != nil {
-			return err
-		}
-		if domain := s.domain(); domain != "" && session.session.Domain() != domain {
-			if err := s.execute(ctx, who, "USE "+domain); err != nil {
-				return err
-			}
-		}
-		return s.execute(ctx, who, text.Content)
+		return s.executeOn(ctx, name, text.Content)
 	})
+	// For reads of a node that may be behind.
+	s.define(sc, `^the operator runs on `+nodePattern+` until it succeeds:$`, func(ctx context.Context, name string, text *godog.DocString) error {
+		return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {
+			err := s.executeOn(ctx, name, text.Content)
+			s.refusalOpen = false
+			return observation{s.last.Refusal, s.last.Completed()}, err
+		})
+	})
+}
+
+// executeOn sends one request of the operator to a node.
+func (s *Scene) executeOn(ctx context.Context, name, text string) error {
+	node, err := s.node(ctx, name)
+	if err != nil {
+		return err
+	}
+	who := operator + " on " + node.Name()
+	session, err := s.sessionOn(ctx, who, node)
+	if err != nil {
+		return err
+	}
+	if domain := s.domain(); domain != "" && session.session.Domain() != domain {
+		if err := s.execute(ctx, who, "USE "+domain); err != nil {
+			return err
+		}
+	}
+	return s.execute(ctx, who, text)
 }
 
 // pending is a request that a step does not wait for.

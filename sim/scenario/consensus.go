@@ -46,7 +46,6 @@ func consensus() campaign.Scenario {
 			r.Hold(oracle.Oracle{Name: "accepts-commands", Quiet: c.accepting})
 			r.Hold(oracle.Oracle{Name: "elects-a-leader", Continuous: c.led})
 			r.Hold(oracle.Oracle{Name: "agrees-on-members", Quiet: c.agreed})
-			c.operate()
 		},
 	}
 }
@@ -58,7 +57,7 @@ const (
 	clientBound     = 3 * time.Second
 	consensusKeys   = 4
 	electedWithin   = 10 * time.Second
-	operatorLooks   = 2 * time.Second
+	operatorReads   = 100 * time.Millisecond
 	formationBound  = time.Minute
 	restPerRequest  = 10 // after the run is over clients ask that much less
 	consensusCommit = 10 * time.Second
@@ -438,22 +437,6 @@ func (c *consensusRun) agreedOn(s *catalog.State) error {
 	return nil
 }
 
-// operate drops members that came back without their state, as an operator does
-// who reads what they say.
-func (c *consensusRun) operate() {
-	c.sim.After(operatorLooks, func() {
-		for _, n := range c.nodes {
-			if n.group == nil {
-				continue
-			}
-			if refused := n.group.Refused(); refused != nil && refused.Case == control.ClaimStateMissing {
-				c.drop(n.host.Name())
-			}
-		}
-		c.operate()
-	})
-}
-
 func (c *consensusRun) drop(name string) {
 	leader := c.leader()
 	if leader == nil {
@@ -462,10 +445,15 @@ func (c *consensusRun) drop(name string) {
 	leader.during("drop", func(ctx context.Context) error { return leader.group.DropMember(ctx, name) })
 }
 
-// dismissed is a member that was refused for ever. It may be one that was dropped
-// before it heard of its admission, because it looked as if it were gone; then its
-// directory is emptied, as the refusal says.
+// dismissed is a member that was refused. It came back without its state: then the
+// operator, who reads what it says, drops it. Or it was dropped before it heard of
+// its admission, because it looked as if it were gone; then its directory is emptied,
+// as the refusal says. It is started again either way.
 func (c *consensusRun) dismissed(n *consensusNode, raftID uint64, refused *control.ClaimError) {
+	if refused.Case == control.ClaimStateMissing {
+		c.sim.After(operatorReads, func() { c.drop(n.host.Name()) })
+		return
+	}
 	leader := c.leader()
 	if refused.Case != control.ClaimDropped || leader == nil || !leader.group.State().Removed(raftID) {
 		c.sim.Fail("stays-a-member", refused.Text)

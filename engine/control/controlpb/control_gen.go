@@ -28,7 +28,10 @@ type Identity struct {
 	// What a node that joins is known by before it has a raft id.
 	Token []byte `protobuf:"bytes,8,opt,name=token,proto3" json:"token,omitempty"`
 	// The node was admitted, but its log is not created yet.
-	Joining       bool `protobuf:"varint,9,opt,name=joining,proto3" json:"joining,omitempty"`
+	Joining bool `protobuf:"varint,9,opt,name=joining,proto3" json:"joining,omitempty"`
+	// Why the cluster refused a process of this directory as not the newest of its
+	// member; no other will be started from it.
+	Stale         string `protobuf:"bytes,10,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -124,6 +127,13 @@ func (x *Identity) GetJoining() bool {
 		return x.Joining
 	}
 	return false
+}
+
+func (x *Identity) GetStale() string {
+	if x != nil {
+		return x.Stale
+	}
+	return ""
 }
 
 // Manifest lists the sections of one snapshot.
@@ -787,7 +797,7 @@ var File_engine_control_controlpb_control_proto protoreflect.FileDescriptor
 
 const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\n" +
-	"&engine/control/controlpb/control.proto\x12\x11plexus.control.v1\"\xf3\x01\n" +
+	"&engine/control/controlpb/control.proto\x12\x11plexus.control.v1\"\x89\x02\n" +
 	"\bIdentity\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x1d\n" +
 	"\n" +
@@ -798,7 +808,9 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\acounter\x18\x06 \x01(\x04R\acounter\x12\x1a\n" +
 	"\bfounding\x18\a \x01(\bR\bfounding\x12\x14\n" +
 	"\x05token\x18\b \x01(\fR\x05token\x12\x18\n" +
-	"\ajoining\x18\t \x01(\bR\ajoining\"\xf5\x01\n" +
+	"\ajoining\x18\t \x01(\bR\ajoining\x12\x14\n" +
+	"\x05stale\x18\n" +
+	" \x01(\tR\x05stale\"\xf5\x01\n" +
 	"\bManifest\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\fR\acluster\x12\x14\n" +
