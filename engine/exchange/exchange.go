@@ -150,6 +150,7 @@ func (x *Exchange) look() {
 		for _, p := range peers {
 			delete(left, p.Node)
 			x.recv.follow(now, p.Node, p.Process, true)
+			x.send.unreachable(now, p.Node, p.Unreachable)
 			x.send.follow(now, p.Node, p.Process, true, p.Connected && !connected[p.Node])
 		}
 		for _, node := range primitives.SortedKeys(left) {

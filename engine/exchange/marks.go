@@ -17,6 +17,7 @@ var (
 	fiveMinutes             = invariant.Sometimes("a delivery gave up at its admission bound")
 	cancelledUnsent         = invariant.Sometimes("a delivery was cancelled before its body was sent")
 	cancelUnanswered        = invariant.Sometimes("a cancellation of a delivery found no answer")
+	cancelUnreachable       = invariant.Sometimes("a cancellation did not wait for a node that is out of reach")
 	admittedWhileCancelling = invariant.Sometimes("admission won against cancellation")
 	cancelWon               = invariant.Sometimes("cancellation won against admission")
 	statusAfterLoss         = invariant.Sometimes("a delivery was reconciled by its status")

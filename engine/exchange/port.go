@@ -49,6 +49,9 @@ type Peer struct {
 	Node      string
 	Process   Process // the newest one met, zero if none was
 	Connected bool
+	// Unreachable is a node that failed for so long that the cluster counts it as
+	// lost.
+	Unreachable bool
 }
 
 // Server answers what other processes ask.

@@ -60,6 +60,7 @@ type outPeer struct {
 	node         string
 	process      Process // the last one known; zero before the first
 	member       bool
+	unreachable  bool // for so long that others may have taken its place
 	incarnations uint64
 	channels     map[channelKey]*outChannel
 	entries      map[Identity]*dispatch
@@ -298,6 +299,10 @@ func (s *sender) cancel(now primitives.Instant, d *dispatch, cause Cause) {
 	case !d.sent:
 		cancelledUnsent.Hit()
 		s.lost(now, d, cause, true)
+		return
+	case d.peer.unreachable:
+		cancelUnreachable.Hit()
+		s.lost(now, d, Unknown, false)
 		return
 	}
 	d.phase, d.cause, d.tries = phaseCancelling, cause, 0

@@ -218,8 +218,26 @@ func (s *sender) transferred(now primitives.Instant, d *dispatch, id Identity, a
 	}
 }
 
+// unreachable takes whether a node has been out of reach for so long that others
+// may have taken its place: no cancellation waits for its word then.
+func (s *sender) unreachable(now primitives.Instant, node string, is bool) {
+	p := s.peer(node)
+	p.unreachable = is
+	if !is {
+		return
+	}
+	for d := p.first; d != nil; {
+		after := d.after
+		if d.phase == phaseCancelling {
+			cancelUnreachable.Hit()
+			s.lost(now, d, Unknown, false)
+		}
+		d = after
+	}
+}
+
 // follow takes what is known about a node: its process, whether it is a member,
-// and whether it was out of reach before. It returns whether the process changed.
+// and whether it was out of reach before.
 func (s *sender) follow(now primitives.Instant, node string, process Process, member, reached bool) {
 	p := s.peer(node)
 	before := p.process
