@@ -165,6 +165,7 @@ func (a *appender) install(ctx context.Context, work appendWork) error {
 		return err
 	}
 	snapshotInstalled.Hit()
+	s.installed.Set()
 	g.generation.Store(&s.generation)
 	g.snapshots.Raise()
 	// Nothing before the snapshot counts any more.

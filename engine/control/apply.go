@@ -260,7 +260,7 @@ func (s *snapshotter) prune(ctx context.Context) error {
 	if err != nil || len(published) == 0 {
 		return err
 	}
-	older := published[:len(published)-1]
+	newest, older := published[len(published)-1], published[:len(published)-1]
 	var gone []SnapshotID
 	kept := false
 	for i := len(older) - 1; i >= 0; i-- {
@@ -271,7 +271,7 @@ func (s *snapshotter) prune(ctx context.Context) error {
 		}
 		gone = append(gone, older[i])
 	}
-	if err := removeSnapshots(g.dir.files, dir, gone); err != nil {
+	if err := removeSnapshots(g.dir.files, dir, newest, gone); err != nil {
 		return err
 	}
 	for _, id := range gone {

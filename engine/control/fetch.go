@@ -18,8 +18,9 @@ type staged struct {
 	generation
 	state *catalog.State
 
-	decided *primitives.Event
-	taken   bool // raft takes it over
+	decided   *primitives.Event
+	taken     bool              // raft takes it over
+	installed *primitives.Event // then: its directory is nobody's any more
 }
 
 // decide tells the fetch task what became of the snapshot.
@@ -96,12 +97,14 @@ func (f *fetcher) take(ctx context.Context, offer *pb.Message) error {
 	}
 	s, err := f.stage(ctx, offer, m)
 	if err == nil {
-		s.decided = primitives.NewEvent(g.world)
+		s.decided, s.installed = primitives.NewEvent(g.world), primitives.NewEvent(g.world)
 		if err = g.inbox.Send(ctx, event{message: offer, staged: s}); err == nil {
 			err = s.decided.Wait(ctx)
 		}
 		if err == nil && s.taken {
-			return nil
+			// The next offer may be the same snapshot, whose sections would be written where
+			// these are published from.
+			return s.installed.Wait(ctx)
 		}
 	}
 	if ctx.Err() != nil {

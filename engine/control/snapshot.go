@@ -89,10 +89,8 @@ type loadedSnapshot struct {
 	state *catalog.State
 }
 
-// loadSnapshot removes what was never published and reads the newest snapshot. An
-// older one stays until the next is written: the newest may have been published
-// by a directory that was never synchronised, and then the log still reaches back
-// to the older one.
+// loadSnapshot removes what was never published and reads the newest snapshot,
+// which is durable from then on.
 func loadSnapshot(files primitives.Files, dir string, owner walIdentity) (*loadedSnapshot, error) {
 	published, err := sweepSnapshots(files, dir)
 	if err != nil {
@@ -101,7 +99,22 @@ func loadSnapshot(files primitives.Files, dir string, owner walIdentity) (*loade
 	if len(published) == 0 {
 		return nil, &DamageError{File: dir, What: "no snapshot is left"}
 	}
-	return readSnapshot(files, dir, owner, published[len(published)-1])
+	newest := published[len(published)-1]
+	if err := settleSnapshot(files, dir, newest); err != nil {
+		return nil, err
+	}
+	return readSnapshot(files, dir, owner, newest)
+}
+
+// settleSnapshot makes sure that a published snapshot is there after a power loss:
+// the process that published it may have ended before it synchronised the names.
+func settleSnapshot(files primitives.Files, dir string, id SnapshotID) error {
+	for _, d := range []string{dir + "/" + id.dir(), dir} {
+		if err := files.SyncDir(d); err != nil {
+			return fmt.Errorf("synchronise snapshot %s: %w", id.dir(), err)
+		}
+	}
+	return nil
 }
 
 // sweepSnapshots removes unpublished directories and lists the published ones,
@@ -131,7 +144,15 @@ func sweepSnapshots(files primitives.Files, dir string) ([]SnapshotID, error) {
 	return published, nil
 }
 
-func removeSnapshots(files primitives.Files, dir string, ids []SnapshotID) error {
+// removeSnapshots removes older snapshots than the newest. Another task may have
+// published that one a moment ago, so it is made durable first.
+func removeSnapshots(files primitives.Files, dir string, newest SnapshotID, ids []SnapshotID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := settleSnapshot(files, dir, newest); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		// The manifest goes first: a directory half removed is unpublished.
 		path := dir + "/" + id.dir()

@@ -103,6 +103,66 @@ func TestSnapshotCrashKeepsTheOldOne(t *testing.T) {
 	}
 }
 
+// A process that ends at any call of a publication, the next one that removes what
+// is older, up to any call, and a power loss leave a snapshot: what a process has
+// seen as published stays.
+func TestLawSnapshotsStay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDisk()
+		at := &directory{files: d, path: "data"}
+		dir := at.sub(snapshotDir)
+		first := firstTestState(t)
+		if _, err := writeSnapshot(d, dir, testIdentity, SnapshotID{1, 1}, first, sectionBytesMax); err != nil {
+			t.Fatal(err)
+		}
+		fetched := rapid.Bool().Draw(t, "fetched")
+		var staged staged
+		if fetched {
+			written, err := writeSnapshot(d, at.sub(stagingDir), testIdentity, SnapshotID{5, 2}, first.Skip(5), sectionBytesMax)
+			if err != nil {
+				t.Fatal(err)
+			}
+			staged.generation = *written
+		}
+		upTo := func(name string, most int) { d.failAt = d.writes + rapid.IntRange(0, most).Draw(t, name) }
+		upTo("calls of the publication", 16)
+		var err error
+		if fetched {
+			err = staged.publish(at)
+		} else {
+			_, err = writeSnapshot(d, dir, testIdentity, SnapshotID{5, 2}, first.Skip(5), sectionBytesMax)
+		}
+		if err != nil && !errors.Is(err, errDisk) {
+			t.Fatal(err)
+		}
+		d.failAt = -1
+		var seen SnapshotID
+		if rapid.Bool().Draw(t, "restarted") {
+			loaded, err := loadSnapshot(d, dir, testIdentity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = loaded.id
+		}
+		upTo("calls of the removal", 8)
+		published, err := sweepSnapshots(d, dir)
+		if last := len(published) - 1; err == nil {
+			err = removeSnapshots(d, dir, published[last], published[:last])
+		}
+		if err != nil && !errors.Is(err, errDisk) {
+			t.Fatal(err)
+		}
+		after := d.crash(func(_ string, unsynced int) int { return rapid.IntRange(0, unsynced).Draw(t, "kept") })
+		loaded, err := loadSnapshot(after, dir, testIdentity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loaded.id.Index < seen.Index {
+			t.Fatalf("a process had loaded the snapshot at %d, now it is that at %d", seen.Index, loaded.id.Index)
+		}
+	})
+}
+
 func FuzzSnapshotManifest(f *testing.F) {
 	fuzzSealed(f, sealManifest, &controlpb.Manifest{Format: 1, Index: 7})
 }
