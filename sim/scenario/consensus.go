@@ -36,7 +36,7 @@ func consensus() campaign.Scenario {
 				r.Target(n.host)
 				r.Supervise(n.host)
 			}
-			for _, k := range fault.Standard() {
+			for _, k := range append(fault.Standard(), fault.Clustered()...) {
 				if !strings.HasPrefix(string(k.Class), "name-") {
 					r.Allow(k)
 				}
@@ -79,6 +79,7 @@ type consensusRun struct {
 	damaged   brokers.Some  // sections that arrive damaged
 	draw      *sim.Stream
 	knobs     consensusKnobs
+	story     *succession
 }
 
 // consensusKnobs are settings that differ between runs, so that bounds are met that
@@ -87,6 +88,7 @@ type consensusKnobs struct {
 	entries, retain     uint64
 	retainBytes, logCap uint64
 	heartbeat, election time.Duration
+	section             int
 }
 
 func drawConsensusKnobs(r *sim.Stream) consensusKnobs {
@@ -94,6 +96,7 @@ func drawConsensusKnobs(r *sim.Stream) consensusKnobs {
 		entries: uint64(r.LogBetween(30, 1000)), retain: uint64(r.LogBetween(1, 200)),
 		retainBytes: 64 << 20, logCap: 1 << 30,
 		heartbeat: 250 * time.Millisecond, election: 1500 * time.Millisecond,
+		section: int(r.LogBetween(256, 64<<10)),
 	}
 	if r.Below(4) == 0 {
 		k.retainBytes = uint64(r.LogBetween(1, 8<<10))
@@ -123,6 +126,7 @@ func newConsensus(r *campaign.Run) *consensusRun {
 	c := &consensusRun{
 		run: r, sim: r.Sim, raft: oracle.NewConsensus(r.Sim.Fail), history: oracle.NewHistory(searchTime), draw: r.Sim.Stream("workload/consensus"),
 	}
+	c.story = &succession{c: c, longest: map[*consensusNode]uint64{}}
 	c.knobs = drawConsensusKnobs(r.Sim.Stream("workload/knobs"))
 	for i := range r.Nodes {
 		c.nodes = append(c.nodes, &consensusNode{c: c, index: i, host: r.Sim.Host(fmt.Sprintf("node-%d", i+1)), founder: i == 0})
@@ -160,7 +164,7 @@ func (n *consensusNode) main(ctx context.Context, w primitives.World) {
 	s := control.Defaults()
 	s.Dir, s.NodeID = "/data", n.host.Name()
 	s.SnapshotEntries, s.RetainEntries, s.RetainBytes, s.LogCap = n.c.knobs.entries, n.c.knobs.retain, n.c.knobs.retainBytes, n.c.knobs.logCap
-	s.Heartbeat, s.Election = n.c.knobs.heartbeat, n.c.knobs.election
+	s.Heartbeat, s.Election, s.SectionBytes = n.c.knobs.heartbeat, n.c.knobs.election, n.c.knobs.section
 	s.Peers, s.Applied = peers, watched.Applied
 	s.Endpoints.Interconnect = netip.AddrPortFrom(n.host.Addr(), consensusPort).String()
 	s.Found = func(context.Context) ([]*catalogpb.Step, error) { return n.c.founding(), nil }
@@ -484,6 +488,7 @@ func (c *consensusRun) verbs() []brokers.Verb {
 	return []brokers.Verb{
 		{Class: "member/disk-lost", Counts: true, Apply: func(_ time.Duration, amount int) { c.lose(c.nodes[amount%len(c.nodes)]) }},
 		{Class: "member/transfer", Apply: func(time.Duration, int) { c.transfer() }},
+		{Class: "member/succession", Apply: func(time.Duration, int) { c.story.begin() }, Heal: c.story.end},
 		{Class: "member/section-damaged", Counts: true, Apply: func(_ time.Duration, amount int) { c.damaged += brokers.Some(amount % 4) }, Heal: c.damaged.Stop},
 	}
 }

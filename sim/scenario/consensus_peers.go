@@ -128,6 +128,7 @@ func (p *consensusPeers) Send(messages []*pb.Message) {
 		if err != nil {
 			p.group.Unreachable(m.GetTo())
 		}
+		p.node.c.story.sent(p.node, m)
 	}
 }
 
