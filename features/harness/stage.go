@@ -116,6 +116,19 @@ type Setting struct{ Name, Value string }
 // Settings are flags in the order written.
 type Settings []Setting
 
+// Replaced returns these settings and others; of a name that occurs twice the last
+// one counts, because the daemon takes no flag twice.
+func (s Settings) Replaced(others Settings) Settings {
+	all := append(slices.Clip(s), others...)
+	var kept Settings
+	for i, setting := range all {
+		if !slices.ContainsFunc(all[i+1:], func(later Setting) bool { return later.Name == setting.Name }) {
+			kept = append(kept, setting)
+		}
+	}
+	return kept
+}
+
 // Credentials name a user.
 type Credentials struct{ User, Password string }
 

@@ -115,12 +115,13 @@ func (n *node) launched(ctx context.Context) error {
 
 // Start implements harness.Node: the same ports, the same directory.
 func (n *node) Start(context.Context) error {
-	args := []string{
-		"--data-dir", n.dataDir(), "--node-id", n.name, "--client-listen", n.client,
-		"--http-listen", n.endpoint, "--observability-listen", n.observability,
+	own := harness.Settings{
+		{Name: "data-dir", Value: n.dataDir()}, {Name: "node-id", Value: n.name}, {Name: "client-listen", Value: n.client},
+		{Name: "http-listen", Value: n.endpoint}, {Name: "observability-listen", Value: n.observability},
 	}
-	args = append(args, n.clusterArguments()...)
-	for _, setting := range n.settings {
+	own = append(own, n.clusterSettings()...)
+	var args []string
+	for _, setting := range own.Replaced(n.settings) {
 		args = append(args, "--"+setting.Name, setting.Value)
 	}
 	child, err := spawn(filepath.Join(n.stage.world.programs, "plexusd"), args, n.environment(), n.dir, n.logFile())
@@ -132,15 +133,16 @@ func (n *node) Start(context.Context) error {
 	return nil
 }
 
-// clusterArguments say how the node finds the others. The first one founds the
+// clusterSettings say how the node finds the others. The first one founds the
 // cluster, once.
-func (n *node) clusterArguments() []string {
-	args := []string{"--interconnect-listen", n.interconnect}
+func (n *node) clusterSettings() harness.Settings {
+	s := harness.Settings{{Name: "interconnect-listen", Value: n.interconnect}}
 	if n.stage.links != nil {
-		args = append(args, "--interconnect-advertise", n.advertised, "--interconnect-insecure", "true", "--dns-hosts", n.hostsFile())
+		s = append(s, harness.Setting{Name: "interconnect-advertise", Value: n.advertised},
+			harness.Setting{Name: "interconnect-insecure", Value: "true"}, harness.Setting{Name: "dns-hosts", Value: n.hostsFile()})
 	}
 	if n == n.stage.nodes[0] && !n.started {
-		return args
+		return s
 	}
 	var seeds []string
 	for _, other := range n.stage.nodes {
@@ -148,11 +150,11 @@ func (n *node) clusterArguments() []string {
 			seeds = append(seeds, other.advertised)
 		}
 	}
-	args = append(args, "--bootstrap", "never")
+	s = append(s, harness.Setting{Name: "bootstrap", Value: "never"})
 	if len(seeds) > 0 {
-		args = append(args, "--join", strings.Join(seeds, ","))
+		s = append(s, harness.Setting{Name: "join", Value: strings.Join(seeds, ",")})
 	}
-	return args
+	return s
 }
 
 // environment holds the password of the first user, where the scenario chose it.
