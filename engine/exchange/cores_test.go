@@ -182,6 +182,32 @@ func TestFiveMinutes(t *testing.T) {
 	}
 }
 
+// A cancellation that a node may have admitted waits for its word only while the
+// cluster does: behind that nobody else does either.
+func TestCancellationOfALostNodeEnds(t *testing.T) {
+	for _, lostFirst := range []bool{false, true} {
+		b := newBench(t, Limits{})
+		d, body, saw := b.batch("r", 2, 0, true)
+		b.ask()
+		b.transfer(d, body) // its outcome never comes back
+		if lostFirst {
+			b.send.unreachable(b.now, "b", true)
+		}
+		b.send.abandon(b.now, d)
+		if do, _ := b.send.next(b.now, d); !lostFirst && do != actWait {
+			t.Fatalf("a cancellation of what may be admitted ended at once: %v", d.result)
+		}
+		b.send.unreachable(b.now, "b", true)
+		if do, _ := b.send.next(b.now, d); do != actEnd || d.result == nil || d.result.Cause != Unknown || d.result.Again || len(*saw) != 2 {
+			t.Fatalf("with the node out of reach: %v, %v", d.result, *saw)
+		}
+		next, _, _ := b.batch("r", 1, 2, true)
+		if next.phase != phaseGranting || next.grant.id.Incarnation == d.grant.id.Incarnation {
+			t.Fatalf("the next delivery is in phase %d of incarnation %d", next.phase, next.grant.id.Incarnation)
+		}
+	}
+}
+
 // A relay whose bodies wait finds no room any more while others still do.
 func TestCongestedRelayLeavesRoom(t *testing.T) {
 	b := newBench(t, Limits{ReceiveMemory: 64 << 10, WatchMemory: 1 << 10})

@@ -808,7 +808,9 @@ func exchangeLaw(t *rapid.T) {
 			}
 			l.restartSender()
 		},
-		"": func(t *rapid.T) { l.settleSteps() },
+		"out of reach": func(t *rapid.T) { l.send.unreachable(l.now, "b", rapid.Bool().Draw(t, "is")) },
+		"":             func(t *rapid.T) { l.settleSteps() },
 	})
+	l.send.unreachable(l.now, "b", false)
 	l.quiet()
 }
