@@ -3,14 +3,17 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"plexus/engine/catalog"
 	"plexus/engine/client"
+	"plexus/engine/session/sessionpb"
 	"plexus/nspl/vocab"
 	"plexus/primitives"
 	"plexus/sim"
 	"plexus/sim/brokers"
+	"plexus/sim/brokers/nats"
 	"plexus/sim/campaign"
 	"plexus/sim/cluster"
 	"plexus/sim/oracle"
@@ -46,9 +49,11 @@ func clusterFailover() campaign.Scenario {
 			p.members.kinds, p.sound = nil, true
 			f := &failover{pipeline: p, draw: r.Sim.Stream("workload/failover"), inFlight: map[uint64]bool{}}
 			p.observe = f.observe
-			if !p.start() || !p.declare("CREATE DOMAIN probes;") {
+			p.systems.Bus.CreateStream(nats.Stream{Name: "answered", Subjects: []string{"answered"}})
+			if !p.start() || !p.declare("CREATE DOMAIN probes;", calls) {
 				return
 			}
+			f.call()
 			p.client.World().Tasks().Go("failover", f.story)
 			r.Hold(oracle.Oracle{Name: "failover-measured", Quiet: func() error {
 				if !f.done {
@@ -60,8 +65,41 @@ func clusterFailover() campaign.Scenario {
 	}
 }
 
+// calls is a way through the cluster whose source waits for nobody: it shows when
+// records flow, while the source of orders waits for those that were in flight.
+const calls = `
+CREATE DOMAIN calls;
+USE calls;
+
+BEGIN;
+CREATE SCHEMA call (call U64);
+CREATE WIRE JSON SCHEMA call_json MODE STRICT (call integer);
+CREATE CODEC call_codec FROM WIRE JSON SCHEMA call_json TO SCHEMA call;
+CREATE RELAY incoming SCHEMA call UNBRANCHED CAPACITY 4;
+CREATE CLIENT bus TYPE NATS CONFIG { 'addr' = 'nats://bus:4222' };
+CREATE NATS SUBJECT INGESTOR calls_in
+  FROM NATS bus SUBJECT calls QUEUE GROUP plexus INSTANCES 1
+    MODE NO_ACK SEQUENTIAL
+    ON QUIESCE BUFFER MAX SIZE 1MiB ON OVERFLOW DROP OLDEST
+  DECODE USING call_codec
+  TO incoming INHERIT ALL UNBRANCHED FLUSH IMMEDIATE ON MESSAGE ERROR LOG
+  ON GENERAL ERROR LOG;
+CREATE ATTACHED NATS SUBJECT EMITTER calls_out
+  FROM incoming
+  TO NATS bus SUBJECT answered
+    MODE JETSTREAM ACK SEQUENTIAL ACK TIMEOUT 5s RETRY POLICY BACKOFF 100ms MAX 5s
+    ENCODE USING call_codec
+  INHERIT ALL
+  FLUSH IMMEDIATE
+  ON MESSAGE ERROR LOG
+  ON GENERAL ERROR LOG;
+START;
+COMMIT;
+`
+
 const (
 	failoverPerSecond = 200
+	callEvery         = 50 * time.Millisecond
 	// settleTime lets the cluster come to rest between two deaths.
 	settleTime = 5 * time.Second
 	probeEvery = 50 * time.Millisecond
@@ -76,8 +114,9 @@ type failover struct {
 
 	probes int
 	killed time.Duration // when the owner of a relay died; 0 before
-	// fresh is the number of the last order that was there when it died. inFlight are
-	// the orders that a node had and had not acknowledged.
+	// called is how many calls there were, fresh how many when it died. inFlight are
+	// the orders that the owner of their source has and has not acknowledged.
+	called   uint64
 	fresh    uint64
 	inFlight map[uint64]bool
 	pending  map[uint64]bool
@@ -109,6 +148,8 @@ func (f *failover) leader() {
 	}
 	f.end(n)
 	began := f.sim.Elapsed()
+	// What its own source had comes again when the broker has waited long enough.
+	f.inFlight = map[uint64]bool{}
 	f.waits = "a command to be accepted"
 	first := f.probes + 1
 	accepted := func() bool {
@@ -138,38 +179,63 @@ func (f *failover) leader() {
 	}
 }
 
-// probe sends one command to some node and does not care for the answer.
-func (f *failover) probe(text string) {
+// probe sends one command to some node and does not care for the answer: the
+// replicated state tells.
+func (f *failover) probe(text string) { f.execute("probes", text, probeBound) }
+
+// execute runs a statement and reports whether it was completed.
+func (f *failover) execute(domain, text string, bound time.Duration) bool {
 	w := f.client.World()
-	ctx, cancel := primitives.WithDeadline(context.Background(), w, w.Clock().Now().Add(probeBound))
+	ctx, cancel := primitives.WithDeadline(context.Background(), w, w.Clock().Now().Add(bound))
 	defer cancel()
-	s, err := f.cluster.Open(ctx, w, client.Options{Client: "probe", Domain: "probes", CallTimeout: probeBound})
+	s, err := f.cluster.Open(ctx, w, client.Options{Client: "failover", Domain: domain, CallTimeout: bound})
 	if err != nil {
-		return
+		return false
 	}
 	defer s.Drop()
-	_, _ = s.Execute(ctx, text) // the replicated state tells
+	reply, err := s.Execute(ctx, text)
+	return err == nil && reply.GetDisposition() == sessionpb.Disposition_COMPLETED
 }
 
-const probeBound = 3 * time.Second
+const (
+	probeBound = 3 * time.Second
+	moveBound  = 100 * time.Second
+)
 
-// owner kills the owner of a relay that is not also that of the source.
-func (f *failover) owner() {
-	f.waits = "a relay that another node owns than the source"
-	var victim *cluster.Node
-	for victim == nil {
-		victim = f.victim()
-		f.pause(probeEvery, f.waits)
+// call publishes a call every now and then.
+func (f *failover) call() {
+	if f.done {
+		return
 	}
+	f.called++
+	f.systems.Bus.Produce("calls", nil, fmt.Appendf(nil, `{"call":%d}`, f.called))
+	f.sim.After(callEvery, f.call)
+}
+
+// owner kills the owner of relays, among them one behind the source of orders,
+// which is on another node.
+func (f *failover) owner() {
+	f.waits = "a node that owns relays and not the source"
+	victim := f.victim()
+	for victim == nil {
+		f.pause(probeEvery, f.waits)
+		victim = f.victim()
+	}
+	for _, statement := range [][2]string{{"shop", "RELAY orders"}, {"calls", "RELAY incoming"}} {
+		for !f.execute(statement[0], fmt.Sprintf("RELOCATE %s ONTO NODE `%s` IGNORE PREFERENCES", statement[1], victim.Name()), moveBound) {
+			f.pause(probeEvery, f.waits)
+		}
+	}
+	f.pause(settleTime, "orders to flow")
 	f.pending = map[uint64]bool{}
 	for number := range f.inFlight { //plexus:orderfree copied into a set
 		f.pending[number] = true
 	}
-	f.fresh, f.killed = f.produced, f.sim.Elapsed()
+	f.fresh, f.killed = f.called, f.sim.Elapsed()
 	f.end(victim)
 }
 
-// victim returns the node to kill, nil for none.
+// victim returns the node to kill, nil while nobody knows one.
 func (f *failover) victim() *cluster.Node {
 	leader := f.cluster.Leader()
 	if leader == nil {
@@ -179,17 +245,12 @@ func (f *failover) victim() *cluster.Node {
 	if !ok {
 		return nil
 	}
-	owner := func(kind vocab.EntityKind, name string) string {
-		a, _ := schedule.Assignment(catalog.Key{Kind: kind, Name: name})
-		return a.Primary
+	source, ok := schedule.Assignment(catalog.Key{Kind: vocab.EntityIngestor, Name: "orders_in"})
+	if !ok || source.Primary == "" {
+		return nil
 	}
-	source := owner(vocab.EntityIngestor, "orders_in")
-	for _, relay := range []string{"orders", "prices"} {
-		if at := owner(vocab.EntityRelay, relay); at != source {
-			return f.cluster.Find(at)
-		}
-	}
-	return nil
+	others := slices.DeleteFunc(slices.Clone(f.cluster.Nodes()), func(n *cluster.Node) bool { return n.Name() == source.Primary })
+	return others[f.draw.Below(uint64(len(others)))]
 }
 
 // end kills a node or takes its power.
@@ -201,16 +262,17 @@ func (f *failover) end(n *cluster.Node) {
 	}
 }
 
-// observe follows orders at their source and at the main sink.
+// observe follows orders at their source, and calls where they are answered.
 func (f *failover) observe(e brokers.Event) {
 	switch e.Channel.Name {
 	case "orders":
 		f.source(e)
-	case "prices":
+	case "answered":
 		if f.killed == 0 || f.flows || e.Kind != brokers.Answered {
 			return
 		}
-		if number, ok := workload.OrderNumber(e.Channel.Message(e.Seq).Payload); ok && number > f.fresh {
+		var number uint64
+		if _, err := fmt.Sscanf(string(e.Channel.Message(e.Seq).Payload), `{"call":%d}`, &number); err == nil && number > f.fresh {
 			f.flows = true
 			f.rig.run.Measure("records flowing after a relay owner's death", f.sim.Elapsed()-f.killed)
 		}
