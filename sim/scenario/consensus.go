@@ -160,7 +160,7 @@ func (c *consensusRun) form() bool {
 func (n *consensusNode) main(ctx context.Context, w primitives.World) {
 	n.forget()
 	watched := n.c.raft.Process(n.host.Name())
-	peers := &consensusPeers{node: n, w: w, proc: watched, heard: map[uint64]netip.AddrPort{}}
+	peers := &consensusPeers{node: n, w: w, proc: watched, known: map[uint64]netip.AddrPort{}, heard: map[uint64]netip.AddrPort{}}
 	s := control.Defaults()
 	s.Dir, s.NodeID = "/data", n.host.Name()
 	s.SnapshotEntries, s.RetainEntries, s.RetainBytes, s.LogCap = n.c.knobs.entries, n.c.knobs.retain, n.c.knobs.retainBytes, n.c.knobs.logCap

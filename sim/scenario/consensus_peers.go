@@ -26,10 +26,11 @@ type consensusPeers struct {
 
 	datagrams primitives.PacketConn
 	listener  primitives.Listener
-	// heard are the addresses of members by raft id: a new member hears from the
-	// leader before it knows the members.
-	heard  map[uint64]netip.AddrPort
-	buffer []byte // of the message being sent
+	// known are the addresses of members by raft id; heard those that messages came
+	// from, because a new member hears from the leader before it knows the members. A
+	// message may have been passed on by another member.
+	known, heard map[uint64]netip.AddrPort
+	buffer       []byte // of the message being sent
 }
 
 const (
@@ -133,19 +134,17 @@ func (p *consensusPeers) Send(messages []*pb.Message) {
 }
 
 func (p *consensusPeers) addr(member uint64) (netip.AddrPort, bool) {
-	if to, ok := p.heard[member]; ok {
+	if to, ok := p.known[member]; ok {
 		return to, true
 	}
-	n, ok := p.group.State().NodeByRaft(member)
-	if !ok {
-		return netip.AddrPort{}, false
+	if n, ok := p.group.State().NodeByRaft(member); ok {
+		if to, err := netip.ParseAddrPort(n.Interconnect); err == nil {
+			p.known[member] = to
+			return to, true
+		}
 	}
-	to, err := netip.ParseAddrPort(n.Interconnect)
-	if err != nil {
-		return netip.AddrPort{}, false
-	}
-	p.heard[member] = to
-	return to, true
+	to, ok := p.heard[member]
+	return to, ok
 }
 
 var errNoAnswer = errors.New("no answer")
