@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"time"
 
 	"plexus/engine/catalog"
 	"plexus/sim"
@@ -27,6 +28,7 @@ type States struct {
 	shared   int // indexes that two nodes were seen at
 	at       map[*sim.Process]uint64
 	highest  uint64 // applied by anybody
+	latest   int64  // time that anybody applied
 }
 
 // NewStates returns an oracle over the nodes that replicas lists.
@@ -46,7 +48,7 @@ func (o *States) look(digests bool) {
 			o.fail("state-never-goes-back", fmt.Sprintf("%s is at index %d and was at %d", r.Name(), state.Applied, o.at[p]))
 		}
 		o.at[p] = state.Applied
-		o.highest = max(o.highest, state.Applied)
+		o.highest, o.latest = max(o.highest, state.Applied), max(o.latest, state.HighWater)
 		if digests {
 			o.compare(r.Name(), state)
 		}
@@ -95,6 +97,13 @@ func (o *States) Oracle() Oracle {
 
 // lookEvery is how many looks share one comparison of whole states.
 const lookEvery = 5
+
+// Now returns the latest time that leaders stamped, as far as any node was seen to
+// have applied it.
+func (o *States) Now() time.Time {
+	o.look(false)
+	return time.Unix(0, o.latest)
+}
 
 // Committed returns the highest index that any node has applied: at least that is
 // committed.

@@ -186,6 +186,7 @@ func clusterTransactions() campaign.Scenario {
 			batches := oracle.NewBatches(r.Sim.Fail, m.states)
 			t := &workload.Transactions{
 				World: client.World(), On: c, Batches: batches, Sim: r.Sim,
+				Now:   m.states.Now,
 				Wrong: func(what string) { r.Sim.Fail("right-answer", what) },
 			}
 			c.Start()

@@ -26,6 +26,8 @@ type Transactions struct {
 	On      UserOpener
 	Batches *oracle.Batches
 	Sim     *sim.Simulation
+	// Now is the time of the cluster: what its leaders stamped last.
+	Now func() time.Time
 	// Wrong is called for an answer that no state of the cluster explains.
 	Wrong func(what string)
 }
@@ -35,7 +37,9 @@ const (
 	transactionUsers   = 3
 	// transactionBound is how long a user waits for an answer.
 	transactionBound = 20 * time.Second
-	thinkMost        = 2 * time.Second
+	// answersKept is a little less than how long an outcome is retained.
+	answersKept = 14 * time.Minute
+	thinkMost   = 2 * time.Second
 )
 
 func transactionUser(n int) (name, password string) {
@@ -119,7 +123,11 @@ func (x *attempt) atOnce() {
 	if !x.commit(reference, text) || x.draw.Below(2) == 0 {
 		return
 	}
+	committed := x.World.Clock().Wall()
 	reply, err := x.execute(reference, text)
+	if x.Now().Sub(committed) > answersKept {
+		return // the clock of a leader leapt, and time never goes back
+	}
 	if err == nil && (reply.GetDisposition() != sessionpb.Disposition_COMPLETED || reply.GetOrigin() != sessionpb.Origin_RECOVERED) {
 		x.Wrong(fmt.Sprintf("a reference that was executed is answered %s, %s: %s", reply.GetDisposition(), reply.GetOrigin(), reply.GetText()))
 	}
