@@ -58,6 +58,17 @@ func (p *Participant) Activate(ctx context.Context, domain string, targets []Tar
 	return done, p.tidy(domain, targets)
 }
 
+// Domains lists the domains of which an activation is remembered.
+func (p *Participant) Domains() []string {
+	found := map[string]bool{}
+	p.locked(func() {
+		for _, domain := range p.marks { //plexus:orderfree collected into a set
+			found[domain] = true
+		}
+	})
+	return primitives.SortedKeys(found)
+}
+
 // activate puts the state of one operator in place.
 func (p *Participant) activate(ctx context.Context, domain string, t *Target) error {
 	var marked bool

@@ -22,6 +22,7 @@ import (
 var (
 	unitMoved    = invariant.Sometimes("a unit moved to another node as planned")
 	unitStayed   = invariant.Sometimes("a unit stayed because its move failed")
+	stateWaits   = invariant.Sometimes("a change waited until the state of a lost owner was settled")
 	stateSettled = invariant.Sometimes("the state of a lost owner was found or given up")
 )
 
@@ -37,6 +38,17 @@ type Move struct {
 	// Base is the committed schedule, nil for none, and Target the one that the
 	// effect sets.
 	Base, Target *catalog.Schedule
+}
+
+// LostError says that a move has to wait: a node that is lost kept state of an
+// operator, and what becomes of it is decided first.
+type LostError struct {
+	catalog.Key
+	Node string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("node '%s' is lost, and %s is given to another node first; retry", e.Node, e.Key)
 }
 
 // Effect is the caller's half of a move; see handoff.Effect.
@@ -64,6 +76,9 @@ func (l *Leader) Move(ctx context.Context, m Move, e Effect) error {
 	}
 	for i := range m.Moves {
 		move := &m.Moves[i]
+		if stateWaits.HitIf(move.Lost && move.To != "" && stateful(move.Kind)) {
+			return &LostError{move.Key, move.From}
+		}
 		if move.Lost || move.From == "" || move.To == "" {
 			continue
 		}
@@ -274,13 +289,16 @@ func (l *Leader) recover(ctx context.Context, domain string, a *decide.Assigned)
 	return err
 }
 
+// stateful reports whether operators of a kind keep state at their nodes.
+func stateful(kind vocab.EntityKind) bool { return kind == vocab.EntityIngestor }
+
 // losses lists the operators with state whose owners are lost, and the nodes that
 // may have some of it.
 func (l *Leader) losses(a *decide.Assigned) (losses []handoff.Loss, survivors []string) {
 	seen := map[string]bool{}
 	for i := range a.Moves {
 		m := &a.Moves[i]
-		if !m.Lost || m.To == "" || m.Kind != vocab.EntityIngestor {
+		if !m.Lost || m.To == "" || !stateful(m.Kind) {
 			continue
 		}
 		planned, _ := a.Schedule.Assignment(m.Key)

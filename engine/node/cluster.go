@@ -140,7 +140,10 @@ func moveError(err error) error {
 	var hold *quiesce.HoldError
 	var prepare *handoff.PrepareError
 	var drain *quiesce.DrainError
+	var lost *leader.LostError
 	switch {
+	case errors.As(err, &lost):
+		return &session.MoveError{Code: string(catalog.Conflict), Err: lost}
 	case errors.As(err, &drain):
 		return &session.MoveError{Code: "drain", Err: drain}
 	case errors.As(err, &hold):
