@@ -164,6 +164,22 @@ func (h *handoffs) activate(ctx context.Context, domain string) error {
 	return err
 }
 
+// forget drops the records of moves in a domain that is gone.
+func (h *handoffs) forget(ctx context.Context, domain string) {
+	if _, err := h.participant.Activate(ctx, domain, nil); err != nil && ctx.Err() == nil {
+		h.node.world.Log().Warn("records of earlier moves remain", "domain", domain, "error", err)
+	}
+}
+
+// forgetDropped does so for what was dropped while this node was down.
+func (h *handoffs) forgetDropped(ctx context.Context) {
+	for _, domain := range h.participant.Domains() {
+		if _, ok := h.node.group.State().Domain(domain); !ok {
+			h.forget(ctx, domain)
+		}
+	}
+}
+
 // complete records that a forced recovery is done, which only the leader can. Others
 // say so again at every installation until it is.
 func (h *handoffs) complete(ctx context.Context, domain string, id primitives.UUID) error {

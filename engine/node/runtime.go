@@ -16,7 +16,10 @@ import (
 	"plexus/engine/quiesce"
 	"plexus/engine/session"
 	"plexus/primitives"
+	"plexus/primitives/invariant"
 )
+
+var recreated = invariant.Sometimes("a domain was created again while the dropped one still ended")
 
 // runtime makes the node execute what is committed (D2). Each domain has a task
 // that installs its revisions, so that one domain's drain holds up no other.
@@ -81,6 +84,7 @@ func (r *runtime) run(ctx context.Context) error {
 		return err
 	}
 	r.node.world.Log().Info("node admitted", "applied", r.node.group.State().Applied)
+	r.node.handoffs.forgetDropped(ctx)
 	follower.Changed() // what recovery applied again was told when it happened
 	if err := r.follow(ctx); err != nil {
 		return err
@@ -277,9 +281,11 @@ func (r *runtime) remove(ctx context.Context, d *domain) error {
 		r.node.world.Log().Warn("dropped domain did not drain", "domain", d.name, "error", err)
 	}
 	r.sweep(ctx, d.name)
+	r.node.handoffs.forget(ctx, d.name)
 	return r.update(ctx, func() {
-		if r.domains[d.name] == d {
-			delete(r.domains, d.name)
+		delete(r.domains, d.name)
+		if _, ok := r.node.group.State().Domain(d.name); recreated.HitIf(ok) {
+			r.start(d.name) // nobody else looks at it again
 		}
 	})
 }
