@@ -56,6 +56,9 @@ func (o *States) look(digests bool) {
 }
 
 func (o *States) compare(name string, state *catalog.State) {
+	if state.Applied == 0 {
+		return // a joining node applied nothing yet
+	}
 	digest, err := state.Digest()
 	if err != nil {
 		o.fail("same-index-same-state", err.Error())

@@ -144,9 +144,10 @@ func (x *replacement) replace(n *cluster.Node) {
 	x.drop()
 }
 
-// drop tries once to drop the lost node. It comes back as a new member.
+// drop tries once to drop the lost node. It comes back as a new member, which it
+// may be already, where an earlier answer was lost.
 func (x *replacement) drop() {
-	if x.lost == nil || !x.movers.Drop(x.lost.Name()) {
+	if x.lost == nil || !x.lost.Ready() && !x.movers.Drop(x.lost.Name()) {
 		return
 	}
 	n := x.lost
