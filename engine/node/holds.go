@@ -6,6 +6,7 @@ import (
 
 	"plexus/engine/interconnect"
 	"plexus/engine/quiesce"
+	"plexus/primitives"
 )
 
 // holds lets this node be held still by whoever leads, and hold the cluster still
@@ -41,6 +42,29 @@ func newHolds(n *Node) *holds {
 		})
 	}
 	return h
+}
+
+// follow tells the participant which processes are gone for good: it need not
+// remember what they ended.
+func (h *holds) follow(ctx context.Context) error {
+	f := h.node.mesh.Follow(interconnect.Reach)
+	defer h.node.mesh.Unfollow(f)
+	known := map[string]interconnect.Process{}
+	for {
+		now := map[string]interconnect.Process{}
+		for _, p := range h.node.mesh.Peers() {
+			now[p.Node] = p.Process
+		}
+		for _, node := range primitives.SortedKeys(known) {
+			if before := known[node]; !before.IsZero() && now[node] != before {
+				h.participant.Departed(processOf(before))
+			}
+		}
+		known = now
+		if err := f.Wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 func (h *holds) stop(ctx context.Context) error {
