@@ -217,6 +217,7 @@ func (n *Node) belong(ctx context.Context) error {
 		Changed: n.members.follow, Leaving: n.members.leaving, Silence: n.settings.UnavailabilityTimeout,
 	})
 	n.joined.Set()
+	n.tasks.Go("hold coordinators", n.holds.follow)
 	n.tasks.Go("leader", n.leader.Run)
 	return n.members.run(ctx)
 }
