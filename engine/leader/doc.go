@@ -1,6 +1,7 @@
 // Package leader does what only the leader of the cluster does beside answering
 // commands: it gives the work of lost nodes to others, places what could not be
-// placed before, and moves work when an operator asks for it.
+// placed before, takes the work of nodes that are about to end, and moves work when an
+// operator asks for it.
 //
 // Every duty looks at the replicated state and at what is known of the nodes,
 // decides with the pure planners of package decide, and proposes with the prior
@@ -9,8 +10,8 @@
 //
 //	L1  Duties run only while this node leads and has applied what earlier leaders
 //	    committed. A proposal of a former leader is refused by its expected value.
-//	L2  Work moves from a node that is lost, or at somebody's request; never to
-//	    even the load.
+//	L2  Work moves from a node that is lost or about to end, or at somebody's request;
+//	    never to even the load.
 //	L3  During the first ten seconds of its first tenure a leader takes nothing from
 //	    a voter it has heard nothing of: after a restart of all nodes everybody
 //	    keeps what it owned.

@@ -53,6 +53,7 @@ type Leader struct {
 	// line already.
 	nodes  []schedule.Node
 	looked map[string]look
+	ending *primitives.Notice // this node is about to end
 }
 
 // look is what decides the schedule of a domain beside the nodes. Load on a node
@@ -61,7 +62,7 @@ type look struct{ definition, runtime uint64 }
 
 // New returns a leader that does nothing yet.
 func New(w primitives.World, d Deps) *Leader {
-	return &Leader{world: w, deps: d, begun: primitives.Never, looked: map[string]look{}}
+	return &Leader{world: w, deps: d, begun: primitives.Never, looked: map[string]look{}, ending: primitives.NewNotice(w)}
 }
 
 const (
@@ -97,6 +98,7 @@ func (l *Leader) Run(ctx context.Context) error {
 			if leads {
 				reconciling, stop = primitives.WithCancel(ctx, l.world)
 				l.reconcile(g, reconciling)
+				l.part(g, reconciling)
 			}
 		}
 		if leads {
@@ -123,6 +125,19 @@ func (l *Leader) reconcile(g *primitives.Group, tenure context.Context) {
 	})
 	g.Go("leader reconciliation", func(context.Context) error {
 		_ = l.deps.Moves.Reconcile(tenure, l.deps.Schedules, changed)
+		return nil
+	})
+}
+
+// part gives away, for one tenure, what nodes own that are about to end.
+func (l *Leader) part(g *primitives.Group, tenure context.Context) {
+	changed := primitives.NewNotice(l.world)
+	g.Go("leader watch", func(context.Context) error {
+		_ = l.deps.Changed(tenure, changed) // it ends with the tenure
+		return nil
+	})
+	g.Go("leader departures", func(context.Context) error {
+		_ = l.depart(tenure, changed)
 		return nil
 	})
 }

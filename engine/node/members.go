@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"plexus/engine/catalog"
 	"plexus/engine/decide"
@@ -86,6 +87,11 @@ func (m *members) follow(ctx context.Context, changed *primitives.Notice) error 
 		}
 		changed.Raise()
 	}
+}
+
+// succeeded reports whether another node can take what this one owns.
+func (m *members) succeeded() bool {
+	return slices.ContainsFunc(m.schedule(), func(n schedule.Node) bool { return n.ID != m.self() && n.Candidate() })
 }
 
 // leaving reports whether a node said that it ends, or is not reached any more.

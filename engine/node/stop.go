@@ -3,8 +3,10 @@ package node
 import (
 	"context"
 	"errors"
+	"time"
 
 	"plexus/engine/interconnect"
+	"plexus/engine/leader"
 	"plexus/primitives"
 )
 
@@ -26,13 +28,75 @@ func (n *Node) Stop(ctx context.Context) (forced bool, err error) {
 		log.Warn("stop: a listener did not close in time", "error", err)
 	}
 	log.Info("stop: finishing admitted work", "bound", n.settings.DrainTimeout)
+	n.handOver(within, started.Add(n.settings.DrainTimeout/2))
 	if err := n.runtime.drain(within, started.Add(n.settings.DrainTimeout)); err != nil {
 		log.Warn("stop: drain abandoned", "error", err)
 	}
+	n.settle(within, started.Add(n.settings.DrainTimeout))
 	log.Info("stop: the control plane ends")
+	n.abdicate(within)
 	err = n.teardown(within)
 	err = errors.Join(err, n.closeObservability(within))
 	return forced || within.Err() != nil, err
+}
+
+// handOver gives leadership and what this node owns to others, as long as there are
+// any, until the deadline: half of the time for a drain, because what cannot move
+// has to come to rest here. A leader that takes no commands any more gives way first.
+func (n *Node) handOver(ctx context.Context, deadline primitives.Instant) {
+	if !n.joined.IsSet() || n.group.Err() != nil {
+		return
+	}
+	ctx, cancel := primitives.WithDeadline(ctx, n.world, deadline)
+	defer cancel()
+	n.abdicate(ctx)
+	n.leader.Ending()
+	follower := n.group.Follow()
+	defer n.group.Unfollow(follower)
+	leaderless := 0
+	for {
+		unfinished := leader.Unfinished(n.group.State(), n.members.self())
+		if _, known := n.group.Leader(); known {
+			leaderless = 0
+		} else {
+			leaderless++
+		}
+		switch {
+		case unfinished == 0 || !n.members.succeeded() || leaderless > leaderlessLooks || n.group.Err() != nil:
+			return
+		case ctx.Err() != nil:
+			n.world.Log().Warn("stop: not everything went to other nodes", "left", unfinished)
+			return
+		}
+		look := primitives.AtCase(n.world, n.world.Clock().Now().Add(handOverLook))
+		_, _ = primitives.Select(ctx, n.world, follower.OnChange(), look) // the next look says
+	}
+}
+
+const (
+	handOverLook = 200 * time.Millisecond
+	// leaderlessLooks is how many looks without a leader, in a row, show that nobody
+	// will take anything.
+	leaderlessLooks = 20
+)
+
+// settle lets other nodes hear what became of what they sent here.
+func (n *Node) settle(ctx context.Context, deadline primitives.Instant) {
+	ctx, cancel := primitives.WithDeadline(ctx, n.world, deadline)
+	defer cancel()
+	if err := n.exchange.Settle(ctx); err != nil {
+		n.world.Log().Warn("stop: other nodes do not know the end of everything they sent", "error", err)
+	}
+}
+
+// abdicate offers leadership to another voter.
+func (n *Node) abdicate(ctx context.Context) {
+	if !n.joined.IsSet() || n.group.Err() != nil {
+		return
+	}
+	if err := n.group.TransferLeadership(ctx); err != nil {
+		n.world.Log().Warn("stop: leadership was not handed over", "error", err)
+	}
 }
 
 func (n *Node) closeListeners(ctx context.Context) (err error) {
