@@ -15,6 +15,7 @@ import (
 
 	"plexus/engine/ack"
 	"plexus/engine/exchange"
+	"plexus/engine/exchange/exchangetest"
 	"plexus/engine/interconnect"
 	"plexus/primitives"
 	"plexus/real"
@@ -92,7 +93,7 @@ func pair(t testing.TB, layout *exchange.Layout) (from *exchange.Exchange, at *s
 
 // What the simulator cannot show is a data race.
 func TestOnTheRealWorld(t *testing.T) {
-	layout, err := exchange.NewLayout(schema)
+	layout, err := exchange.NewLayout(exchangetest.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestOnTheRealWorld(t *testing.T) {
 }
 
 func plain(rows int, from int64) (arrow.RecordBatch, []int64) {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, exchangetest.Schema)
 	defer b.Release()
 	for r := range rows {
 		b.Field(0).(*array.Int64Builder).Append(from + int64(r))

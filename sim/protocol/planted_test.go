@@ -24,6 +24,13 @@ func caught(t *testing.T, s campaign.Scenario, defect planted.Defect, seeds uint
 
 func TestPlantedDefectsShow(t *testing.T) {
 	caught(t, Holds(), planted.OpenOnCoordinatorLoss, 100)
-	caught(t, Handoffs(), planted.ReuseGeneration, 100)
-	caught(t, Handoffs(), planted.InstallUnverified, 100)
+	for _, defect := range []planted.Defect{planted.ReuseGeneration, planted.InstallUnverified} {
+		caught(t, Handoffs(), defect, 100)
+	}
+	for _, defect := range []planted.Defect{
+		planted.ForgetWatermark, planted.RefuseHeld, planted.UnfencedCancel, planted.ReusePosition, planted.CountMissedSweeps,
+		planted.AdmitBeforeGraph, planted.SkipChildShare,
+	} {
+		caught(t, Deliveries(), defect, 60)
+	}
 }

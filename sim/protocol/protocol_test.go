@@ -35,3 +35,5 @@ func run(t *testing.T, s campaign.Scenario, seeds uint64) {
 func TestHolds(t *testing.T) { run(t, Holds(), 3) }
 
 func TestHandoffs(t *testing.T) { run(t, Handoffs(), 2) }
+
+func TestDeliveries(t *testing.T) { run(t, Deliveries(), 3) }

@@ -21,6 +21,7 @@ func All() []campaign.Scenario {
 		clusterMovers(),
 		clusterTransactions(),
 		clusterFailover(),
+		protocol.Deliveries(),
 		protocol.Holds(),
 		protocol.Handoffs(),
 		register(registerSound),
