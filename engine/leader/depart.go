@@ -21,7 +21,7 @@ var (
 
 // departing begins the owner of every lease that this duty takes: nobody else's is
 // given back at the beginning of a tenure.
-const departing = "the stop of node "
+const departing = "departure "
 
 // depart is the duty, during one tenure, to give away what nodes own that say they
 // end. Each unit moves as in a drain. A node that ends is no candidate for new work,

@@ -156,10 +156,10 @@ func (r *Receiver) Produce(_ context.Context, d Destination, _ []Record) error {
 }
 
 // Received returns the accepted requests of the path.
-func (r *Receiver) Received(_ context.Context, d Destination) ([]Record, error) {
+func (r *Receiver) Received(_ context.Context, d Destination, without int) ([]Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.received[d.Name]), nil
+	return slices.Clone(r.received[d.Name][without:]), nil
 }
 
 // AcknowledgedThrough is refused: the receiver is no source.

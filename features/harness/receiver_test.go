@@ -54,7 +54,7 @@ func TestReceiver(t *testing.T) {
 	if status, err := post("six"); err == nil {
 		t.Fatalf("a hanging receiver answered %d", status)
 	}
-	records, err := receiver.Received(ctx, d)
+	records, err := receiver.Received(ctx, d, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,21 +172,29 @@ func compare(t *godog.Table, seen []string, inOrder, atLeast bool) (string, erro
 	return fmt.Sprintf("%d records:\n%s", len(have), strings.Join(have, "\n")), nil
 }
 
-// identities returns the distinct identities of the payloads, in order of their
-// first appearance, and how many payloads repeat one.
-func identities(records []Record) (distinct []string, repeats int) {
-	seen := map[string]bool{}
+// tally counts the identities of records. Each record is read once, however often
+// somebody looks.
+type tally struct {
+	records  int
+	times    map[string]int
+	distinct []string // in the order of their first appearance
+	checked  int      // so many of distinct are known to have been produced
+}
+
+func newTally() *tally { return &tally{times: map[string]int{}} }
+
+func (t *tally) add(records []Record) {
 	for _, record := range records {
 		id := identity(record.Payload)
-		if seen[id] {
-			repeats++
-			continue
+		if t.times[id] == 0 {
+			t.distinct = append(t.distinct, id)
 		}
-		seen[id] = true
-		distinct = append(distinct, id)
+		t.times[id]++
 	}
-	return distinct, repeats
+	t.records += len(records)
 }
+
+func (t *tally) repeats() int { return t.records - len(t.distinct) }
 
 // identity is the identity field, or sequence for records of the random source,
 // or the whole payload.

@@ -205,7 +205,7 @@ func (s *Scene) ownerSteps(sc *godog.ScenarioContext) {
 		return s.seen(ctx, bound, func(v *View) (string, bool) {
 			var without []string
 			for _, w := range v.Work {
-				if n := find(s.alive(), w.Owner); n == nil {
+				if n := find(s.alive(), w.Owner); n == nil && w.Owner != everyVoter {
 					without = append(without, w.Kind+" "+w.Name)
 				}
 			}

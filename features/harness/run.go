@@ -112,7 +112,7 @@ func (r *Run) suite(t *testing.T, file string, index int) {
 // scene prepares the hooks and steps of one scenario.
 func (r *Run) scene(sc *godog.ScenarioContext, file string, index int) {
 	s := &Scene{
-		run: r, systems: map[string]System{}, produced: map[string][]Record{}, baselines: map[string]float64{},
+		run: r, systems: map[string]System{}, produced: map[string]*tally{}, arrived: map[string]*tally{}, baselines: map[string]float64{},
 		roles: map[string]Node{}, owners: map[string]string{}, pending: map[string]*pending{},
 	}
 	sc.Before(func(ctx context.Context, scenario *godog.Scenario) (context.Context, error) {

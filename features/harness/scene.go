@@ -36,7 +36,9 @@ type Scene struct {
 
 	// produced remembers what this scenario gave to each destination, for steps
 	// that count.
-	produced map[string][]Record
+	produced map[string]*tally
+	// arrived is what the steps that count have read of each destination.
+	arrived map[string]*tally
 	// baselines are metric values from before the step that should raise them.
 	baselines map[string]float64
 	// roles are nodes that steps remember, and owners who executed an operator when

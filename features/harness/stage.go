@@ -258,8 +258,9 @@ type System interface {
 	// Create makes the destination, or starts to listen to it.
 	Create(ctx context.Context, d Destination, options map[string]string) error
 	Produce(ctx context.Context, d Destination, records []Record) error
-	// Received returns what arrived at the destination so far, in order.
-	Received(ctx context.Context, d Destination) ([]Record, error)
+	// Received returns what arrived at the destination so far, in order, without the
+	// first so many records.
+	Received(ctx context.Context, d Destination, without int) ([]Record, error)
 	// AcknowledgedThrough returns the last position such that it and every earlier
 	// one is acknowledged, counting from 1.
 	AcknowledgedThrough(ctx context.Context, d Destination) (uint64, error)

@@ -39,7 +39,9 @@ func (s *Scene) httpSteps(sc *godog.ScenarioContext) {
 	})
 	s.define(sc, `^(\d+) records are posted to (\S+) on `+nodePattern+`$`, func(ctx context.Context, n int, target, node string) error {
 		records := generated(1, n)
-		s.produced["http "+target] = records
+		posted := newTally()
+		posted.add(records)
+		s.produced["http "+target] = posted
 		for i, record := range records {
 			r, err := request(ctx, http.MethodPost, target, node, nil, record.Payload)
 			if err != nil {

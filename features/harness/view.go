@@ -26,6 +26,9 @@ type Member struct {
 // Work is an operator and who executes it, "" for nobody.
 type Work struct{ Domain, Kind, Name, Owner string }
 
+// everyVoter is the owner of what every live voter executes.
+const everyVoter = "*"
+
 // viewWithin bounds the question to one node: it may be cut off.
 const viewWithin = 2 * time.Second
 

@@ -129,11 +129,11 @@ func (n *natsSystem) Produce(ctx context.Context, d harness.Destination, records
 }
 
 // Received reads a whole stream, or returns what the subject's listener saw.
-func (n *natsSystem) Received(ctx context.Context, d harness.Destination) ([]harness.Record, error) {
+func (n *natsSystem) Received(ctx context.Context, d harness.Destination, without int) ([]harness.Record, error) {
 	if d.Noun == "subject" {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		return slices.Clone(n.received[d.Name]), nil
+		return slices.Clone(n.received[d.Name][without:]), nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -144,7 +144,7 @@ func (n *natsSystem) Received(ctx context.Context, d harness.Destination) ([]har
 	have := n.received[d.String()]
 	last := stream.CachedInfo().State.LastSeq
 	if uint64(len(have)) >= last {
-		return slices.Clone(have), nil
+		return slices.Clone(have[without:]), nil
 	}
 	reader, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: uint64(len(have)) + 1,
@@ -169,7 +169,7 @@ func (n *natsSystem) Received(ctx context.Context, d harness.Destination) ([]har
 		}
 	}
 	n.received[d.String()] = have
-	return slices.Clone(have), nil
+	return slices.Clone(have[without:]), nil
 }
 
 func (n *natsSystem) AcknowledgedThrough(ctx context.Context, d harness.Destination) (uint64, error) {

@@ -68,10 +68,10 @@ func (r *redisSystem) Produce(ctx context.Context, d harness.Destination, record
 	return nil
 }
 
-func (r *redisSystem) Received(_ context.Context, d harness.Destination) ([]harness.Record, error) {
+func (r *redisSystem) Received(_ context.Context, d harness.Destination, without int) ([]harness.Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.received[d.Name]), nil
+	return slices.Clone(r.received[d.Name][without:]), nil
 }
 
 func (r *redisSystem) AcknowledgedThrough(_ context.Context, d harness.Destination) (uint64, error) {

@@ -45,7 +45,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 func texts(t *testing.T, s harness.System, d harness.Destination) string {
 	t.Helper()
-	records, err := s.Received(context.Background(), d)
+	records, err := s.Received(context.Background(), d, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

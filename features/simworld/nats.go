@@ -95,16 +95,16 @@ func (n *natsSystem) Produce(_ context.Context, d harness.Destination, records [
 	return nil
 }
 
-func (n *natsSystem) Received(_ context.Context, d harness.Destination) ([]harness.Record, error) {
-	return channelRecords(n.broker.Ledger(), d.Name), nil
+func (n *natsSystem) Received(_ context.Context, d harness.Destination, without int) ([]harness.Record, error) {
+	return channelRecords(n.broker.Ledger(), d.Name, without), nil
 }
 
-// channelRecords reads a channel of a ledger.
-func channelRecords(ledger *brokers.Ledger, name string) []harness.Record {
+// channelRecords reads a channel of a ledger, without its first so many messages.
+func channelRecords(ledger *brokers.Ledger, name string, without int) []harness.Record {
 	channel := ledger.Channel(name)
-	records := make([]harness.Record, channel.Len())
+	records := make([]harness.Record, channel.Len()-without)
 	for i := range records {
-		message := channel.Message(uint64(i) + 1)
+		message := channel.Message(uint64(without+i) + 1)
 		records[i].Payload = string(message.Payload)
 		for _, header := range message.Headers {
 			records[i].Headers = append(records[i].Headers, header.Name+": "+header.Value)

@@ -35,8 +35,8 @@ func (r *redisSystem) Produce(_ context.Context, d harness.Destination, _ []harn
 	return fmt.Errorf("no source reads %s", d)
 }
 
-func (r *redisSystem) Received(_ context.Context, d harness.Destination) ([]harness.Record, error) {
-	return channelRecords(r.broker.Ledger(), d.Name), nil
+func (r *redisSystem) Received(_ context.Context, d harness.Destination, without int) ([]harness.Record, error) {
+	return channelRecords(r.broker.Ledger(), d.Name, without), nil
 }
 
 func (r *redisSystem) AcknowledgedThrough(_ context.Context, d harness.Destination) (uint64, error) {

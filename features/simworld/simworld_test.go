@@ -27,7 +27,7 @@ func TestSystemsBehindRelays(t *testing.T) {
 		if err := system.Produce(ctx, d, []harness.Record{{Payload: "one"}, {Payload: "two"}}); err != nil {
 			return err
 		}
-		records, err := system.Received(ctx, d)
+		records, err := system.Received(ctx, d, 0)
 		if err != nil {
 			return err
 		}
