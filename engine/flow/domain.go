@@ -118,6 +118,7 @@ type Domain struct {
 	ingestors map[string]*ingestor
 	emitters  map[string]*emitter
 	executing map[string]execution
+	prepared  *change // whose sources have yet to start
 	views     atomic.Pointer[views]
 }
 

@@ -166,6 +166,7 @@ func (d *Domain) wind(ctx context.Context, deadline primitives.Instant) error {
 	defer d.installing.Unlock()
 	h, err := d.quiesce(ctx, deadline)
 	defer h.Release()
+	d.prepared = nil
 	d.retire(ctx, &change{
 		next:          &decide.Revision{Domain: d.name},
 		ingestorsGone: primitives.SortedKeys(d.ingestors),

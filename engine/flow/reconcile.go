@@ -34,13 +34,22 @@ type change struct {
 	readers map[string][]reader // of each relay, in the next revision
 }
 
-// Install makes the revision what the domain executes. Operators that did not
-// change keep running; programs that changed are exchanged between units of
-// work; whatever goes away or is replaced is drained first, and only that. A
-// drain that does not finish changes nothing and is a *DrainError, except for a
-// revision that stops the domain: that one drops what is left when its time is
-// up.
+// Install makes the revision what the domain executes: it prepares and activates
+// it.
 func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
+	if err := d.Prepare(ctx, next); err != nil {
+		return err
+	}
+	return d.Activate(ctx)
+}
+
+// Prepare makes the revision what the domain executes, except that its new sources
+// wait for Activate. Operators that did not change keep running; programs that
+// changed are exchanged between units of work; whatever goes away or is replaced is
+// drained first, and only that. A drain that does not finish changes nothing and is
+// a *DrainError, except for a revision that stops the domain: that one drops what is
+// left when its time is up.
+func (d *Domain) Prepare(ctx context.Context, next *decide.Revision) error {
 	if err := d.installing.Lock(ctx); err != nil {
 		return err
 	}
@@ -66,13 +75,39 @@ func (d *Domain) Install(ctx context.Context, next *decide.Revision) error {
 	defer d.swap(c)()
 	defer d.withHolds(func() {}) // what started or went meanwhile
 	defer d.publishViews()       // also what an interrupted installation has changed
+	d.prepared = nil
 	d.retire(ctx, c, deadline)
-	if err := d.activate(ctx, c); err != nil {
+	if err := d.begin(ctx, c); err != nil {
 		return err
 	}
+	d.prepared = c
 	d.goesOn(next)
 	d.publish(next)
 	observe.Emit(d.deps.Tap, observe.Event{Kind: observe.RevisionInstalled, Domain: d.name, ID: next.Number})
+	return nil
+}
+
+// Activate starts the sources that the prepared revision is new with.
+func (d *Domain) Activate(ctx context.Context) error {
+	if err := d.installing.Lock(ctx); err != nil {
+		return err
+	}
+	defer d.installing.Unlock()
+	c := d.prepared
+	if c == nil {
+		return nil
+	}
+	defer d.withHolds(func() {})
+	defer d.publishViews()
+	ingestors := byName(all(c.next.Ingestors), ingestorName)
+	d.prepared = nil // one that fails is prepared again
+	for _, name := range c.ingestorsNew {
+		d.began(vocab.EntityIngestor, name, ingestors[name].Everywhere, c.next)
+		if err := d.startIngestor(ingestors[name], c.intakes[name]); err != nil {
+			d.ended(vocab.EntityIngestor, name)
+			return err
+		}
+	}
 	return nil
 }
 
@@ -310,10 +345,10 @@ func (d *Domain) retire(ctx context.Context, c *change, deadline primitives.Inst
 	}
 }
 
-// activate starts what is new, relays first and sources last, so that nothing
-// is produced before its consumers listen.
-func (d *Domain) activate(ctx context.Context, c *change) error {
-	if err := d.activateRelays(c); err != nil {
+// begin starts what is new but its sources, relays first, so that nothing is
+// produced before its consumers listen.
+func (d *Domain) begin(ctx context.Context, c *change) error {
+	if err := d.beginRelays(c); err != nil {
 		return err
 	}
 	emitters := byName(all(c.next.Emitters), emitterName)
@@ -350,20 +385,12 @@ func (d *Domain) activate(ctx context.Context, c *change) error {
 			return err
 		}
 	}
-	ingestors := byName(all(c.next.Ingestors), ingestorName)
-	for _, name := range c.ingestorsNew {
-		d.began(vocab.EntityIngestor, name, ingestors[name].Everywhere, c.next)
-		if err := d.startIngestor(ingestors[name], c.intakes[name]); err != nil {
-			d.ended(vocab.EntityIngestor, name)
-			return err
-		}
-	}
 	return nil
 }
 
-// activateRelays starts this node's ends of new relays, and gives every relay its
+// beginRelays starts this node's ends of new relays, and gives every relay its
 // place.
-func (d *Domain) activateRelays(c *change) error {
+func (d *Domain) beginRelays(c *change) error {
 	for i := range c.next.Relays {
 		plan := &c.next.Relays[i]
 		r := d.relays[plan.Name]

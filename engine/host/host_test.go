@@ -480,13 +480,14 @@ func TestInstallUnderTraffic(t *testing.T) {
 				check()
 			}
 			faulty = false
-			last := w.rev
+			last, installed := w.rev, false
 			w.sim.Go("install", func() {
 				if err := w.d.Install(context.Background(), &last); err != nil {
 					t.Error(err)
 				}
+				installed = true
 			})
-			w.until("everything is acknowledged", func() bool { check(); return len(w.broker.acked) == total })
+			w.until("everything is acknowledged", func() bool { check(); return installed && len(w.broker.acked) == total })
 			w.stop()
 		})
 	}

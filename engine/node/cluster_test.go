@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -242,4 +243,26 @@ func TestAnIdleClusterWritesNothing(t *testing.T) {
 	c.start(follower)
 	c.until(func() bool { return c.ready(follower) })
 	rests()
+}
+
+// TestSourcesWaitForEveryNodeToPrepare has a node stand still while a pipeline
+// starts: no source of it starts before that node counts as lost.
+func TestSourcesWaitForEveryNodeToPrepare(t *testing.T) {
+	c := newCrowd(t, 4, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	leader := c.leader()
+	c.run(leader, strings.Replace(pipeline, "START;", "", 1))
+	c.hosts[(leader+1)%3].Freeze()
+	began := c.sim.Elapsed()
+	var waited bool
+	c.sim.After(3*time.Second, func() { waited = len(c.nodes[leader].NotReady()) > 0 })
+	c.run(leader, "START")
+	if took := c.sim.Elapsed() - began; !waited || took < 5*time.Second {
+		t.Errorf("the pipeline was activated without the third node, after %v", took)
+	}
+	c.hosts[(leader+1)%3].Thaw()
+	for i := range c.hosts {
+		c.until(func() bool { return c.ready(i) })
+	}
+	c.reads((leader+1)%3, "even", 25)
 }

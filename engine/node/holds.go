@@ -102,7 +102,7 @@ func (r *runtime) held(name string, index uint64) (quiesce.Domain, error) {
 		return nil, quiesce.ErrNotReady
 	case !ok || !d.Running:
 		return nil, nil
-	case x.flow == nil || x.installed < min(d.Runtime, index) && x.failure == nil:
+	case x.flow == nil || x.prepared < min(d.Runtime, index) && x.failure == nil:
 		return nil, quiesce.ErrNotReady
 	}
 	return x.flow, nil

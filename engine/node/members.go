@@ -136,6 +136,20 @@ func (m *members) settled(ctx context.Context, domain string, revision uint64) e
 	}
 }
 
+// prepared reports whether every live peer has prepared a revision of a domain. One
+// that failed at it keeps nobody waiting.
+func (m *members) prepared(domain string, revision uint64) bool {
+	for _, p := range m.mesh.Peers() {
+		failed := slices.ContainsFunc(p.Announcement.Failures, func(f interconnect.DomainFailure) bool {
+			return f.Domain == domain && f.Revision >= revision
+		})
+		if p.Availability != interconnect.Unreachable && p.Announcement.Prepared < revision && !failed {
+			return false
+		}
+	}
+	return true
+}
+
 func (m *members) behind(domain string, revision uint64) (bool, error) {
 	for _, p := range m.mesh.Peers() {
 		if p.Availability == interconnect.Unreachable {

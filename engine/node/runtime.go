@@ -19,7 +19,11 @@ import (
 	"plexus/primitives/invariant"
 )
 
-var recreated = invariant.Sometimes("a domain was created again while the dropped one still ended")
+// Rare ways of a domain.
+var (
+	recreated         = invariant.Sometimes("a domain was created again while the dropped one still ended")
+	supersededWaiting = invariant.Sometimes("a newer revision came while the nodes waited for each other to prepare")
+)
 
 // runtime makes the node execute what is committed (D2). Each domain has a task
 // that installs its revisions, so that one domain's drain holds up no other.
@@ -35,6 +39,7 @@ type runtime struct {
 	changed  *primitives.Cond
 	admitted bool
 	domains  map[string]*domain
+	prepared uint64 // as announced
 	ready    uint64 // as announced
 	// view is what readers see, replaced by every update.
 	view atomic.Pointer[view]
@@ -53,7 +58,10 @@ type domain struct {
 type progress struct {
 	flow   *flow.Domain
 	latest uint64 // runtime revision that was tried last
-	// installed is the revision that executes; failure says why latest does not.
+	// prepared is the revision that executes except for what only begins once every
+	// live node has prepared it, installed the one that executes wholly; failure says
+	// why latest does not.
+	prepared  uint64
 	installed uint64
 	failure   error
 }
@@ -166,34 +174,39 @@ func (r *runtime) publish() {
 	r.changed.Broadcast()
 }
 
-// announce tells the other nodes up to which runtime revision this one executes
-// everything, and what it failed at. It says so again only when that changed: what
-// else is applied meanwhile changes nothing that executes.
+// announce tells the other nodes up to which runtime revision this one has prepared
+// and executes everything, and what it failed at. It says so again only when that
+// changed: what else is applied meanwhile changes nothing that executes.
 func (r *runtime) announce() {
 	state := r.node.group.State()
-	ready := state.Applied
+	prepared, ready := state.Applied, state.Applied
 	var failures []interconnect.DomainFailure
 	for d := range state.Domains() {
-		x := r.domains[d.Name]
-		switch {
-		case x != nil && x.installed >= d.Runtime:
-			continue
-		case x != nil && x.failure != nil:
-			failures = append(failures, interconnect.DomainFailure{Domain: d.Name, Revision: x.latest, Reason: x.failure.Error()})
+		var x progress
+		if known := r.domains[d.Name]; known != nil {
+			x = known.progress
 		}
-		ready = min(ready, d.Runtime-1)
+		if x.prepared < d.Runtime {
+			prepared = min(prepared, d.Runtime-1)
+		}
+		if x.installed < d.Runtime {
+			ready = min(ready, d.Runtime-1)
+			if x.failure != nil {
+				failures = append(failures, interconnect.DomainFailure{Domain: d.Name, Revision: x.latest, Reason: x.failure.Error()})
+			}
+		}
 	}
 	for _, name := range primitives.SortedKeys(r.domains) {
-		if _, ok := state.Domain(name); !ok {
-			ready = min(ready, r.ready) // a dropped domain still ends
+		if _, ok := state.Domain(name); !ok { // a dropped domain still ends
+			prepared, ready = min(prepared, r.prepared), min(ready, r.ready)
 		}
 	}
 	if !r.admitted {
-		ready = 0
+		prepared, ready = 0, 0
 	}
-	r.ready = ready
+	r.prepared, r.ready = prepared, ready
 	r.node.mesh.Announce(func(a *interconnect.Announcement) {
-		a.Applied, a.Prepared, a.Ready, a.Failures = state.Applied, ready, ready, failures
+		a.Applied, a.Prepared, a.Ready, a.Failures = state.Applied, prepared, ready, failures
 	})
 }
 
@@ -226,16 +239,23 @@ func (r *runtime) serve(ctx context.Context, d *domain) error {
 }
 
 // install plans and installs the committed definitions. A newer state than the
-// one that woke the task is taken as it is.
+// one that woke the task is taken as it is. One that comes while this node waits for
+// the others is installed instead, by the next call.
 func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error {
 	next, err := decide.Plan(r.node.group.State(), d.name)
 	if err == nil {
-		err = r.node.handoffs.activate(ctx, d.name)
+		revision = next.Number
+		err = r.prepare(ctx, d, next)
+	}
+	if err == nil && next.Running {
+		var newer bool
+		if newer, err = r.together(ctx, d, revision); newer {
+			return nil
+		}
 	}
 	if err == nil {
 		r.endpoints.Configure(d.name, next.Endpoints)
-		revision = next.Number
-		err = d.flow.Install(ctx, next)
+		err = d.flow.Activate(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.node.world.Log().Error("domain not activated", "domain", d.name, "revision", revision, "error", err)
@@ -253,6 +273,38 @@ func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error
 		r.sweep(ctx, d.name)
 	}
 	return errors.Join(err, updateErr)
+}
+
+// prepare installs everything of a revision but its sources and listeners, and says
+// so.
+func (r *runtime) prepare(ctx context.Context, d *domain, next *decide.Revision) error {
+	if err := r.node.handoffs.activate(ctx, d.name); err != nil {
+		return err
+	}
+	if err := d.flow.Prepare(ctx, next); err != nil {
+		return err
+	}
+	return r.update(ctx, func() { d.prepared = next.Number })
+}
+
+// together waits until every live node has prepared a revision or failed at it, or a
+// newer one is there.
+func (r *runtime) together(ctx context.Context, d *domain, revision uint64) (newer bool, err error) {
+	changed := r.node.mesh.Follow(interconnect.Reach | interconnect.News)
+	defer r.node.mesh.Unfollow(changed)
+	for {
+		committed, ok := r.node.group.State().Domain(d.name)
+		if !ok || committed.Runtime > revision {
+			supersededWaiting.Hit()
+			return true, nil
+		}
+		if r.node.members.prepared(d.name, revision) {
+			return false, nil
+		}
+		if _, err := primitives.Select(ctx, r.node.world, changed.OnChange(), d.wake.OnRaise()); err != nil {
+			return false, err
+		}
+	}
 }
 
 // triedAll reports whether a revision of every domain was tried.
