@@ -30,6 +30,17 @@ type Revision struct {
 	Endpoints []EndpointPlan // by name
 }
 
+// LeaveListeners leaves what every voter executes to the others, on a node that is
+// none.
+func (r *Revision) LeaveListeners() {
+	for i := range r.Ingestors {
+		if p := &r.Ingestors[i].Placement; p.Everywhere {
+			*p = Placement{Owner: Nobody}
+		}
+	}
+	r.Endpoints = nil
+}
+
 // Nobody is the Owner of an operator that no node executes: the schedule left it
 // unassigned. It is no valid node id.
 const Nobody = "?"
@@ -39,7 +50,7 @@ type Placement struct {
 	// Owner is the node that executes it; "" is whoever holds the plan, as on a
 	// node that is alone; Nobody is no node.
 	Owner string
-	// Everywhere says that every node executes it: listeners.
+	// Everywhere says that every voter executes it: listeners.
 	Everywhere bool
 }
 

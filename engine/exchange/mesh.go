@@ -8,7 +8,9 @@ import (
 )
 
 // OverMesh returns the port over the interconnect of a node.
-func OverMesh(m *interconnect.Mesh) Port { return &meshPort{m: m, follower: m.Follow(interconnect.Reach)} }
+func OverMesh(m *interconnect.Mesh) Port {
+	return &meshPort{m: m, follower: m.Follow(interconnect.Reach)}
+}
 
 type meshPort struct {
 	m        *interconnect.Mesh

@@ -110,6 +110,12 @@ func (m *members) live() (nodes []string) {
 	return nodes
 }
 
+// voter reports whether this node is one: learners listen to nobody.
+func (m *members) voter() bool {
+	n, ok := m.node.group.State().Node(m.self())
+	return ok && n.Role == catalog.Voter
+}
+
 func (m *members) self() string { return m.node.settings.Control.NodeID }
 
 func (m *members) peers() map[string]interconnect.PeerStatus {

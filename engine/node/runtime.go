@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,7 @@ type domain struct {
 type progress struct {
 	flow   *flow.Domain
 	latest uint64 // runtime revision that was tried last
+	voter  bool   // whether this node was one then
 	// prepared is the revision that executes except for what only begins once every
 	// live node has prepared it, installed the one that executes wholly; failure says
 	// why latest does not.
@@ -103,7 +105,7 @@ func (r *runtime) run(ctx context.Context) error {
 		}
 		changed := follower.Changed()
 		r.tell(changed.Models)
-		if len(changed.Domains) == 0 {
+		if len(changed.Domains) == 0 && !slices.Contains(changed.Nodes, r.node.members.self()) {
 			r.applied()
 			continue
 		}
@@ -221,7 +223,7 @@ func (r *runtime) serve(ctx context.Context, d *domain) error {
 			return r.remove(ctx, d)
 		}
 		due := !r.node.world.Clock().Now().Before(retry)
-		if committed.Runtime > d.latest || due {
+		if committed.Runtime > d.latest || due || d.voter != r.node.members.voter() {
 			err := r.install(ctx, d, committed.Runtime)
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -242,8 +244,12 @@ func (r *runtime) serve(ctx context.Context, d *domain) error {
 // one that woke the task is taken as it is. One that comes while this node waits for
 // the others is installed instead, by the next call.
 func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error {
+	voter := r.node.members.voter()
 	next, err := decide.Plan(r.node.group.State(), d.name)
 	if err == nil {
+		if !voter {
+			next.LeaveListeners()
+		}
 		revision = next.Number
 		err = r.prepare(ctx, d, next)
 	}
@@ -261,11 +267,11 @@ func (r *runtime) install(ctx context.Context, d *domain, revision uint64) error
 		r.node.world.Log().Error("domain not activated", "domain", d.name, "revision", revision, "error", err)
 	}
 	updateErr := r.update(ctx, func() {
-		d.latest, d.failure = revision, err
+		d.latest, d.failure, d.voter = revision, err, voter
 		if err == nil {
 			d.installed = revision
 		}
-		if r.triedAll() {
+		if voter && r.triedAll() {
 			r.endpoints.Complete()
 		}
 	})
