@@ -90,6 +90,10 @@ campaign: build ## 500 seeds of every simulated workload, and the planted defect
 	go build -tags planted -ldflags '$(REVISION)' -o bin/plexus-sim-planted ./cmd/plexus-sim
 	bin/plexus-sim-planted mutants --scenario first-pipeline
 
+.PHONY: failover
+failover: build ## how long failovers of a cluster take, in virtual time, over 200 seeds
+	bin/plexus-sim failover --seeds 200
+
 .PHONY: nightly
 nightly: campaign ## campaign, long fuzzing, benchmarks, digests on other architectures
 	tools/fuzz.sh 600 86400
