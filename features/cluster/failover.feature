@@ -69,6 +69,9 @@ Feature: The loss of a node loses no acknowledged record
       | ack_wait | 60s |
     And nats stream "archive_<id>" exists
     And domain "shop_<id>" with the relayed pipeline
+    And INGESTOR orders runs on node-1
+    And RELAY checked runs on node-2
+    And EMITTER to_archive runs on node-3
     And nats stream "archive_<id>" starts refusing
     When 20 records are produced to nats stream "incoming_<id>"
     And 2s passes

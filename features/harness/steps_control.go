@@ -40,6 +40,21 @@ func (s *Scene) controlSteps(sc *godog.ScenarioContext) {
 		}
 		return s.execute(ctx, operator, fmt.Sprintf("RELOCATE %s ONTO NODE `%s` IGNORE PREFERENCES", what, node))
 	})
+	// Where a scenario depends on who does what, wherever it was placed.
+	s.define(sc, `^([A-Z]+) (\w+) runs on `+nodePattern+`$`, func(ctx context.Context, kind, what, name string) error {
+		node, err := named(ctx, name)
+		if err != nil {
+			return err
+		}
+		v, err := s.latest(ctx)
+		if err != nil {
+			return err
+		}
+		if owner, _ := v.owner(s.domain(), strings.ToLower(kind), what); owner == node {
+			return nil
+		}
+		return s.mustExecute(ctx, fmt.Sprintf("RELOCATE %s %s ONTO NODE `%s` IGNORE PREFERENCES", kind, what, node))
+	})
 	s.define(sc, `^the operator creates (\d+) schemas$`, func(ctx context.Context, n int) error {
 		for i := range n {
 			if err := s.mustExecute(ctx, fmt.Sprintf("CREATE SCHEMA s%d (x I64)", i+1)); err != nil {

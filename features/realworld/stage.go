@@ -31,6 +31,9 @@ const (
 	stepWithin    = 10 * time.Minute
 	commandWithin = time.Minute
 	joinWithin    = 10 * time.Second
+	// unavailableAfter spares most of the time that scenarios wait for the loss of a
+	// node. The default is what the simulated world runs with.
+	unavailableAfter = "4s"
 )
 
 // closer is a system a stage ends with itself.
@@ -70,8 +73,12 @@ func (s *stage) Limits() harness.Limits {
 
 // StartCluster implements harness.Stage.
 func (s *stage) StartCluster(ctx context.Context, nodes int, settings harness.Settings) error {
-	if nodes > 1 && !s.scenario.Tagged("scheduler") {
-		settings = append(harness.Settings{{Name: "scheduler", Value: "random"}}, settings...)
+	if nodes > 1 {
+		own := harness.Settings{{Name: "node-unavailability-timeout", Value: unavailableAfter}}
+		if !s.scenario.Tagged("scheduler") {
+			own = append(own, harness.Setting{Name: "scheduler", Value: "random"})
+		}
+		settings = own.Replaced(settings)
 	}
 	s.settings = settings
 	if nodes > 1 {
