@@ -347,3 +347,55 @@ func TestCommandsAreResumed(t *testing.T) {
 		c.sim.Close()
 	}
 }
+
+// A leader that stood still while another one was elected refuses nothing that is
+// right by now, although its state says so.
+func TestReplacedLeaderRefusesNothing(t *testing.T) {
+	for _, text := range []string{"DROP SCHEMA a", "BEGIN; DROP SCHEMA a; CREATE SCHEMA a (x U16); COMMIT"} {
+		t.Run(text, func(t *testing.T) {
+			c := newCrowd(t, 10, 3)
+			c.act(func(ctx context.Context) { c.replaced(ctx, text) })
+		})
+	}
+}
+
+func (c *crowd) replaced(ctx context.Context, text string) {
+	w := c.sim.Driver().World()
+	old := c.leader()
+	before := c.open(ctx, old)
+	c.says(ctx, before, "", "CREATE SCHEMA first (x U8)")
+	c.hosts[old].Freeze()
+	next := -1
+	for next < 0 {
+		_ = primitives.Sleep(ctx, w, 50*time.Millisecond)
+		for i := range c.nodes {
+			if i != old && c.nodes[i].Group().Leads() {
+				next = i
+			}
+		}
+	}
+	after := c.open(ctx, next)
+	c.says(ctx, after, "", "CREATE SCHEMA a (x U8)")
+	g := primitives.NewGroup(ctx, w)
+	g.Go("late", func(ctx context.Context) error {
+		c.says(ctx, before, "", text)
+		return nil
+	})
+	_ = primitives.Sleep(ctx, w, 100*time.Millisecond)
+	c.hosts[old].Thaw()
+	if err := g.Wait(ctx); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// A request without a statement is answered wherever the session stands.
+func TestNothingIsExecuted(t *testing.T) {
+	c := newCrowd(t, 1, 1)
+	c.act(func(ctx context.Context) {
+		s := c.open(ctx, 0)
+		c.says(ctx, s, "", "")
+		c.says(ctx, s, "", "BEGIN")
+		c.says(ctx, s, "", "")
+		c.says(ctx, s, "", "REVERT")
+	})
+}

@@ -198,18 +198,62 @@ func (q *request) lead(ctx context.Context, statements []ast.Statement) (*sessio
 			Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_DETACHED,
 			Text: "the session is not bound to its transaction here; attach, and repeat the request",
 		}, nil
-	case len(statements) == 1 && ast.BesideTransaction(statements[0]):
+	case len(statements) == 0 || len(statements) == 1 && ast.BesideTransaction(statements[0]):
 		return q.reads(ctx, statements)
-	case bound || len(statements) > 0 && isControl(statements[0]):
-		return q.script(ctx, held, statements)
-	case len(statements) > 1:
+	case len(statements) > 1 && !bound && !isControl(statements[0]):
 		return q.fail(ast.CodeTxRequired, statements[1], "several statements need BEGIN … COMMIT"), nil
 	}
-	reply, err := q.one(ctx, statements[0])
+	reply, err := q.conclude(ctx, func() (*sessionpb.ExecuteReply, error) {
+		if bound || isControl(statements[0]) {
+			return q.script(ctx, held, statements)
+		}
+		return q.one(ctx, statements[0])
+	})
 	if reply != nil {
-		q.service.count(statements[0], reply.GetDisposition())
+		for _, statement := range statements {
+			q.service.count(statement, reply.GetDisposition())
+		}
 	}
 	return reply, err
+}
+
+// conclude carries a request out. An answer that recorded nothing, as that of a
+// refused plan, tells what the state was: it holds only if nothing that others were
+// told was missing there. A leader that was replaced without knowing has such a
+// state, and finds that it leads no longer.
+func (q *request) conclude(ctx context.Context, carryOut func() (*sessionpb.ExecuteReply, error)) (*sessionpb.ExecuteReply, error) {
+	for proven := uint64(0); ; {
+		seen := q.state().Applied
+		reply, err := carryOut()
+		if err != nil || !q.tells(reply) || proven > 0 && seen >= proven {
+			return reply, err
+		}
+		if proven == 0 {
+			if proven, err = q.service.deps.Group.ReadIndex(ctx); err == nil && seen >= proven {
+				return reply, nil
+			}
+		}
+		if err == nil {
+			staleRefusal.Hit()
+			err = q.service.deps.Group.WaitApplied(ctx, proven)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, err
+		case err != nil:
+			return q.service.redirect(), nil
+		}
+	}
+}
+
+// tells reports whether a reply speaks of the state without a record of it.
+func (q *request) tells(reply *sessionpb.ExecuteReply) bool {
+	switch reply.GetDisposition() {
+	case sessionpb.Disposition_COMPLETED, sessionpb.Disposition_FAILED, sessionpb.Disposition_PREVIEW_STALE:
+		_, recorded := q.state().Execution(q.reference)
+		return !recorded
+	}
+	return false
 }
 
 // isControl reports whether a statement begins or ends a transaction.

@@ -11,5 +11,6 @@ var (
 	takenOver          = invariant.Sometimes("a transaction is taken over")
 	replanned          = invariant.Sometimes("a command is planned again")
 	previewStale       = invariant.Sometimes("a COMMIT names a stale preview")
+	staleRefusal       = invariant.Sometimes("a leader planned on a state that was behind")
 	leaseConflict      = invariant.Sometimes("a command meets a held lease")
 )

@@ -48,11 +48,7 @@ func (q *request) script(ctx context.Context, held primitives.UUID, statements [
 	if reply := q.admissible(); reply != nil {
 		return reply, nil
 	}
-	reply, err := x.run(ctx)
-	for _, statement := range statements {
-		q.service.count(statement, reply.GetDisposition())
-	}
-	return reply, err
+	return x.run(ctx)
 }
 
 // ended answers a session whose transaction came to its end without it.
