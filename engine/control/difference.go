@@ -45,8 +45,8 @@ func difference(before, after *catalog.State) catalog.Effects {
 	return e
 }
 
-// models lists the definitions of a domain that differ: first those that are gone
-// or were replaced, then the new ones.
+// models lists the definitions of a domain that differ, in the order of their
+// keys, as one command tells them.
 func models(before, after *catalog.State, domain string) (out []catalog.ModelEffect) {
 	for m := range before.Models(domain) {
 		next, ok := after.Model(domain, m.Key)
@@ -59,5 +59,8 @@ func models(before, after *catalog.State, domain string) (out []catalog.ModelEff
 			out = append(out, catalog.ModelEffect{Domain: domain, Key: m.Key, Created: true, Index: after.Applied})
 		}
 	}
+	slices.SortFunc(out, func(a, b catalog.ModelEffect) int {
+		return a.Key.Compare(b.Key)
+	})
 	return out
 }
