@@ -359,7 +359,7 @@ func (f *fleet) settle() {
 
 var (
 	firstSeed = flag.Uint64("first-seed", 0, "first seed of the fleets under faults")
-	seeds     = flag.Uint64("seeds", 6, "number of fleets under faults")
+	seeds     = flag.Uint64("seeds", 2, "number of fleets under faults")
 )
 
 // Machines die at any scheduling point, freeze, are cut off, and everything moves

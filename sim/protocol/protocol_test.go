@@ -36,4 +36,4 @@ func TestHolds(t *testing.T) { run(t, Holds(), 3) }
 
 func TestHandoffs(t *testing.T) { run(t, Handoffs(), 2) }
 
-func TestDeliveries(t *testing.T) { run(t, Deliveries(), 3) }
+func TestDeliveries(t *testing.T) { run(t, Deliveries(), 1) }
