@@ -19,6 +19,7 @@ func All() []campaign.Scenario {
 		clusterLifecycle(),
 		clusterRestart(),
 		clusterMovers(),
+		clusterState(),
 		clusterTransactions(),
 		clusterFailover(),
 		protocol.Deliveries(),

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"plexus/primitives"
@@ -86,35 +87,54 @@ func clusterMovers() campaign.Scenario {
 		Setup: func(r *campaign.Run) {
 			p := newPipeline(r, workload.Standard(workload.FirstPipeline, ordersPerSecond))
 			if p.start() {
-				p.move()
+				p.move("INGESTOR orders_in", "JUNCTION pricing", "EMITTER prices_out", "EMITTER prices_live", "EMITTER notices_out",
+					"RELAY orders", "RELAY prices", "RELAY notices")
 			}
 		},
 	}
 }
 
-// move lets an operator move work until the run is over, and then has every node
-// take part again.
-func (p *pipeline) move() {
-	m := &workload.Movers{
-		World: p.client.World(), Sim: p.sim, On: p.cluster,
-		Units: []string{
-			"INGESTOR orders_in", "JUNCTION pricing", "EMITTER prices_out", "EMITTER prices_live", "EMITTER notices_out",
-			"RELAY orders", "RELAY prices", "RELAY notices",
+// clusterState is a pipeline on nodes between which its source moves, which keeps
+// its place on its node and on replicas.
+func clusterState() campaign.Scenario {
+	return campaign.Scenario{
+		Name: "cluster-state", Nodes: clusterNodes,
+		About: "The source of a seeded generator, whose place its node and its replicas keep, moves between three nodes, " +
+			"as planned and after losses: no row is left out, and rows are read again as they were.",
+		Horizon: time.Minute, Steps: 100_000,
+		Setup: func(r *campaign.Run) {
+			x := newCursor(r)
+			x.members.replicate(r.Sim.Stream("workload/replicas"))
+			if x.start() {
+				x.move("INGESTOR ticks", "INGESTOR ticks", "EMITTER marks_out", "RELAY marks")
+				x.due()
+			}
 		},
 	}
-	for _, n := range p.cluster.Nodes() {
+}
+
+// replicate draws how many nodes keep copies of a state.
+func (m *members) replicate(draw *sim.Stream) {
+	m.knobs["replica-count"] = strconv.FormatInt(draw.Between(0, clusterNodes-1), 10)
+}
+
+// move lets an operator move units until the run is over, and then has every node
+// take part again.
+func (x *rig) move(units ...string) {
+	m := &workload.Movers{World: x.client.World(), Sim: x.sim, On: x.cluster, Units: units}
+	for _, n := range x.cluster.Nodes() {
 		m.Nodes = append(m.Nodes, n.Name())
 	}
-	x := &replacement{pipeline: p, movers: m}
-	workload.Clients(p.sim, p.client, 1, moverThink, p.run.Over, func(client int, r *sim.Stream) {
+	p := &replacement{rig: x, movers: m}
+	workload.Clients(x.sim, x.client, 1, moverThink, x.run.Over, func(client int, r *sim.Stream) {
 		if r.Below(replaceEvery) == 0 {
-			x.replace(p.cluster.Nodes()[r.Below(uint64(len(m.Nodes)))])
+			p.replace(x.cluster.Nodes()[r.Below(uint64(len(m.Nodes)))])
 			return
 		}
 		m.Step(client, r)
 	})
-	p.settle("movers", func(int, *sim.Stream) {
-		x.finish()
+	x.settle("movers", func(int, *sim.Stream) {
+		p.finish()
 		m.Settle()
 	})
 }
@@ -128,7 +148,7 @@ const (
 // replacement takes a node whose disk was lost out of the cluster and lets it join
 // again, one at a time.
 type replacement struct {
-	*pipeline
+	*rig
 	movers *workload.Movers
 	lost   *cluster.Node // that was not dropped yet
 }
