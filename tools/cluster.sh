@@ -44,7 +44,7 @@ trap 'exit 0' INT TERM
 
 client=() # URL of each node
 for ((i = 1; i <= nodes; i++)); do
-	client+=("http://127.0.0.1:$((47390 + i * 1000))")
+	client+=("http://127.0.0.1:$((16390 + i * 1000))")
 done
 servers=$(
 	IFS=,
@@ -53,12 +53,17 @@ servers=$(
 plexus() { bin/plexus --server "$servers" --password-file "$password" "$@"; }
 
 start() { # number of the node
-	local i=$1 port=$((47390 + $1 * 1000)) join=()
-	((i == 1)) || join=(--join "127.0.0.1:$((47390 + 1000 + 4))")
-	bin/plexusd --data-dir "$base/node-$i" --node-id "node-$i" "${join[@]}" \
-		--client-listen "127.0.0.1:$port" --interconnect-listen "127.0.0.1:$((port + 4))" \
-		--http-listen "127.0.0.1:$((port + 2))" --observability-listen "127.0.0.1:$((port + 3))" \
-		>"$base/node-$i.log" 2>&1 &
+	local i=$1 port=$((16390 + $1 * 1000)) join=()
+	((i == 1)) || join=(--join "127.0.0.1:$((16390 + 1000 + 4))")
+	# A script of its own, so that a node that was killed can be started again.
+	cat >"$base/node-$i.sh" <<SCRIPT
+#!/bin/sh
+cd "$PWD" && PLEXUS_INIT_PASSWORD_FILE=$password exec bin/plexusd --data-dir "$base/node-$i" --node-id node-$i ${join[*]} \\
+	--client-listen 127.0.0.1:$port --interconnect-listen 127.0.0.1:$((port + 4)) \\
+	--http-listen 127.0.0.1:$((port + 2)) --observability-listen 127.0.0.1:$((port + 3))
+SCRIPT
+	chmod +x "$base/node-$i.sh"
+	"$base/node-$i.sh" >"$base/node-$i.log" 2>&1 &
 	pids+=("$!")
 }
 
@@ -98,7 +103,8 @@ in this directory:
   export PLEXUS_SERVER=$servers PLEXUS_PASSWORD=\$(cat $password)
   bin/plexus status
   bin/plexus exec 'DRAIN NODE \`node-2\`'
-  kill -9 ${pids[2]}        # node-3; its work moves to the others
+  kill -9 ${pids[2]}        # node-3; its work moves to the others within 15 s
+  $base/node-3.sh        # and it comes back, until Ctrl-C there
 
 Ctrl-C ends everything.
 
