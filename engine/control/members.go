@@ -137,6 +137,13 @@ func (g *Group) progress(ctx context.Context) (map[uint64]memberProgress, error)
 	return members, err
 }
 
+// MemberActive reports whether the leader heard a member within the last election
+// timeout.
+func (g *Group) MemberActive(ctx context.Context, raftID uint64) (bool, error) {
+	members, err := g.progress(ctx)
+	return members[raftID].active, err
+}
+
 // inspect runs f in the core task.
 func (g *Group) inspect(ctx context.Context, f func(*core)) error {
 	if !g.joined.IsSet() {

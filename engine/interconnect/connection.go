@@ -338,7 +338,11 @@ func (c *connection) retire(ctx context.Context, until primitives.Instant) {
 	}
 	if !c.draining {
 		c.draining = true
-		c.notice(header{kind: kindGoaway}, nil)
+		goaway := header{kind: kindGoaway}
+		if c.m.stopping.Load() {
+			goaway.flags = flagDeparts
+		}
+		c.notice(goaway, nil)
 	}
 	idle := c.live == 0
 	c.unlock()

@@ -219,6 +219,32 @@ func TestPeerStartsAgain(t *testing.T) {
 	}
 }
 
+// TestPeerSaysThatItEnds: nobody waits for proof that a process is gone which said
+// so, and its next process counts again.
+func TestPeerSaysThatItEnds(t *testing.T) {
+	for seed := range uint64(5) {
+		tm := newTestMesh(t, sim.Options{Seed: seed}, 2).serveAll(echo)
+		tm.start()
+		n1, n2 := tm.nodes[0], tm.nodes[1]
+		available := func() bool { return tm.connected() && n1.peer(t, "n2").Availability == Available }
+		tm.until(10*time.Second, "available", available)
+		n2.host.Stop()
+		tm.until(100*time.Millisecond, "unavailable", func() bool { return n1.peer(t, "n2").Availability == Unreachable })
+		tm.until(time.Minute, "stopped", func() bool { return !n2.host.Running() })
+		if err := tm.sim.Run(5 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if a := n1.peer(t, "n2").Availability; a != Unreachable {
+			t.Errorf("seed %d: a process that ended is %s", seed, a)
+		}
+		n2.mesh = nil
+		tm.run(n2)
+		tm.until(30*time.Second, "available again", available)
+		tm.stop()
+		tm.sim.Close()
+	}
+}
+
 // TestForeignProcesses starts processes that must not take part: the cluster goes
 // on, and they learn why.
 func TestForeignProcesses(t *testing.T) {

@@ -42,6 +42,9 @@ const (
 	flagEnd               // no further message follows in this direction
 )
 
+// flagDeparts on a GOAWAY says that the process ends, not only the connection.
+const flagDeparts = 1
+
 // header is a frame without its payload.
 type header struct {
 	kind    kind
@@ -75,7 +78,7 @@ var frameRules = [kindCount]frameRule{
 	kindCredit:  {4, 4, 0, true},
 	kindPing:    {8, 8, 0, false},
 	kindPong:    {8, 8, 0, false},
-	kindGoaway:  {0, 0, 0, false},
+	kindGoaway:  {0, 0, flagDeparts, false},
 }
 
 const (

@@ -170,7 +170,7 @@ func TestHeadersRoundTrip(t *testing.T) {
 			h.stream = 1<<32 - 1
 		}
 		if rule.flags != 0 {
-			h.flags = flagFirst | flagLast
+			h.flags = rule.flags &^ flagEnd
 		}
 		got, err := parseHeader(appendHeader(nil, h))
 		if err != nil || got != h {

@@ -70,9 +70,13 @@ func (h *health) judge(now primitives.Instant, timeout time.Duration) Availabili
 	return Unknown
 }
 
-// update judges and reports whether the availability changed.
-func (h *health) update(now primitives.Instant, timeout time.Duration) bool {
+// update judges and reports whether the availability changed. A process that said
+// it is at its end needs no proof of it.
+func (h *health) update(now primitives.Instant, timeout time.Duration, departed bool) bool {
 	a := h.judge(now, timeout)
+	if departed {
+		a = Unreachable
+	}
 	if a == h.effective {
 		return false
 	}

@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	reconnected = invariant.Sometimes("a lost connection with a peer was established again")
-	pokedEarly  = invariant.Sometimes("a connection from a peer ended the wait before dialling it")
+	departureSeen = invariant.Sometimes("a process that said it ends was not available any more at once")
+	reconnected   = invariant.Sometimes("a lost connection with a peer was established again")
+	pokedEarly    = invariant.Sometimes("a connection from a peer ended the wait before dialling it")
 )
 
 // peer is a member this node keeps connections with. A change of its endpoint or
@@ -29,6 +30,7 @@ type peer struct {
 	tasks   *primitives.Group
 
 	process   atomic.Pointer[Process] // the newest that was met
+	left      atomic.Pointer[Process] // the one that said it ends
 	heard     atomic.Pointer[heard]   // its announcement
 	probed    primitives.Instant      // the last probe began
 	health    health                  // guarded by the mesh

@@ -258,11 +258,29 @@ func (m *Mesh) round(ctx context.Context, p *peer) (changed bool) {
 // judge brings the availability up to date, under the mesh's lock, and reports
 // whether it changed.
 func (p *peer) judge(now primitives.Instant) bool {
-	if !p.health.update(now, p.m.settings.UnavailableAfter) {
+	met, left := p.process.Load(), p.left.Load()
+	if !p.health.update(now, p.m.settings.UnavailableAfter, left != nil && met != nil && *met == *left) {
 		return false
 	}
 	p.available.Store(&availableSince{p.health.effective, p.health.since})
 	return true
+}
+
+// departs notes that a process said it is at its end. It is not available from here
+// on, until a newer one of its node is met.
+func (m *Mesh) departs(process Process) {
+	p := (*m.peers.Load())[process.Node]
+	if p == nil {
+		return
+	}
+	now := m.world.Clock().Now()
+	m.lock()
+	p.left.Store(&process)
+	changed := p.judge(now)
+	m.unlock()
+	if departureSeen.HitIf(changed) {
+		m.followers.raise(Reach)
+	}
 }
 
 func (m *Mesh) observed(p *peer, o observation) {

@@ -36,7 +36,7 @@ func (c *connection) read() error {
 		case kindPing, kindPong:
 			err = c.readPing(h)
 		case kindGoaway:
-			c.readGoaway()
+			c.readGoaway(h)
 		default:
 			err = fmt.Errorf("%w: %s after setup", ErrMalformed, h.kind)
 		}
@@ -378,7 +378,10 @@ func (c *connection) checkControl() error {
 }
 
 // readGoaway notes that the peer takes no further streams, or begins none.
-func (c *connection) readGoaway() {
+func (c *connection) readGoaway(h header) {
+	if h.flags&flagDeparts != 0 && !c.guest {
+		c.m.departs(c.remote)
+	}
 	c.lock()
 	c.draining = true
 	if c.live == 0 {

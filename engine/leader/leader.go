@@ -147,8 +147,11 @@ func (l *Leader) part(g *primitives.Group, tenure context.Context) {
 func (l *Leader) reschedule(ctx context.Context) (unfinished bool) {
 	state := l.deps.Group.State()
 	cluster := l.deps.Cluster()
-	if l.waits(&cluster) {
+	switch {
+	case l.waits(&cluster):
 		return true
+	case l.terminates(&cluster):
+		return false
 	}
 	if !slices.Equal(l.nodes, cluster.Nodes) {
 		l.nodes = cluster.Nodes
@@ -184,6 +187,14 @@ func (l *Leader) waits(c *decide.Cluster) bool {
 		}
 	}
 	return false
+}
+
+// terminates reports whether this node itself is about to end. Then others may be,
+// too: a leader that ends with all of them takes nothing from anybody, so that
+// everybody keeps what it owned.
+func (l *Leader) terminates(c *decide.Cluster) bool {
+	self := l.deps.Group.Identity().NodeID
+	return slices.ContainsFunc(c.Nodes, func(n schedule.Node) bool { return n.ID == self && n.Terminating })
 }
 
 // surplus reports whether a schedule would move work that a living node has: that

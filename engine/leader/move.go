@@ -234,11 +234,16 @@ func (l *Leader) Drop(ctx context.Context, node string) error {
 func (l *Leader) departed(ctx context.Context, node string) error {
 	deadline := l.world.Clock().Now().Add(l.deps.Silence + leavingBound)
 	for {
-		if _, ok := l.deps.Group.State().Node(node); !ok {
+		member, ok := l.deps.Group.State().Node(node)
+		if !ok {
 			return &catalog.Refusal{Code: "node", Message: fmt.Sprintf("node '%s' is not a member", node)}
 		}
+		active, err := l.deps.Group.MemberActive(ctx, member.RaftID)
+		if err != nil {
+			return err
+		}
 		nodes := l.deps.Cluster().Nodes
-		if !slices.ContainsFunc(nodes, func(n schedule.Node) bool { return n.ID == node && n.Live }) {
+		if !active && !slices.ContainsFunc(nodes, func(n schedule.Node) bool { return n.ID == node && n.Live }) {
 			return nil
 		}
 		if !l.deps.Leaving(node) || !l.world.Clock().Now().Before(deadline) {

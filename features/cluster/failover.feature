@@ -78,7 +78,7 @@ Feature: The loss of a node loses no acknowledged record
     And the owner of relay checked is killed
     And nats stream "archive_<id>" recovers
     Then nats stream "archive_<id>" receives each of 20 records at least once within 45s
-    And nats stream "incoming_<id>" is acknowledged through record 20
+    And nats stream "incoming_<id>" is acknowledged through record 20 within 45s
 
     Examples:
       | nodes |

@@ -63,12 +63,16 @@ func (s *Scene) systemSteps(sc *godog.ScenarioContext) {
 	s.define(sc, `^(\d+) records are produced to `+destinationPattern+`$`, func(ctx context.Context, n int, noun, name string) error {
 		return produce(ctx, noun, name, generated(tallyOf(s.produced, destination(noun, name)).records+1, n))
 	})
-	s.define(sc, `^`+destinationPattern+` is acknowledged through record (\d+)$`, func(ctx context.Context, noun, name string, n int) error {
+	s.define(sc, `^`+destinationPattern+` is acknowledged through record (\d+)`+within+`$`, func(ctx context.Context, noun, name string, n int, bound string) error {
 		system, d, err := on(ctx, noun, name)
 		if err != nil {
 			return err
 		}
-		return s.eventually(ctx, 0, func(ctx context.Context) (observation, error) {
+		wait, err := optionalDuration(bound)
+		if err != nil {
+			return err
+		}
+		return s.eventually(ctx, wait, func(ctx context.Context) (observation, error) {
 			through, err := system.AcknowledgedThrough(ctx, d)
 			return observation{fmt.Sprintf("acknowledged through %d", through), through >= uint64(n)}, err
 		})
