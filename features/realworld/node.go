@@ -122,7 +122,7 @@ func (n *node) Start(context.Context) error {
 	own = append(own, n.clusterSettings()...)
 	var args []string
 	for _, setting := range own.Replaced(n.settings) {
-		args = append(args, "--"+setting.Name, setting.Value)
+		args = append(args, "--"+setting.Name+"="+setting.Value)
 	}
 	child, err := spawn(filepath.Join(n.stage.world.programs, "plexusd"), args, n.environment(), n.dir, n.logFile())
 	if err != nil {
