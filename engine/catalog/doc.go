@@ -16,6 +16,6 @@
 //
 // A model is kept as its canonical statement and as the structure parsed from it
 // once, when its command is applied or its snapshot is loaded; nothing parses it
-// again. The package imports nspl and protobuf. It never imports a World, control
+// again. The package imports nspl, strict and protobuf. It never imports a World, control
 // or flow. Properties: state_test.go.
 package catalog
