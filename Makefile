@@ -68,9 +68,9 @@ local: ## acceptance with real processes and servers on loopback
 	@cat $(CACHE)/skips-local.txt
 
 .PHONY: crash-test
-crash-test: ## 100,000 records through a node that is killed in the middle
+crash-test: ## 100,000 records through one node, then three, that are killed in the middle
 	@mkdir -p $(CACHE)
-	go test ./features -count=1 -v -world=local -nodes=1 -scenarios=@crash -run 'TestFeatures/operations/crash' -timeout 15m
+	go test ./features -count=1 -v -world=local -nodes=1,3 -scenarios='@crash && @slow' -run 'TestFeatures/(operations|cluster)/crash' -timeout 15m
 
 .PHONY: containers-images
 containers-images: ## build the local container images of the test servers

@@ -97,7 +97,7 @@ func (p *program) statusTables(status *sessionpb.Document) string {
 func nodeState(m *sessionpb.Document) string {
 	state := field(m, "availability")
 	switch {
-	case field(m, "terminating") == "true":
+	case field(m, "terminating") == "true" && state != "unavailable": // it is not gone yet
 		return "terminating"
 	case field(m, "cordoned") == "true":
 		return state + ", cordoned"

@@ -37,6 +37,8 @@ type Scene struct {
 	// produced remembers what this scenario gave to each destination, for steps
 	// that count.
 	produced map[string]*tally
+	// began is when the first record was produced.
+	began primitives.Instant
 	// arrived is what the steps that count have read of each destination.
 	arrived map[string]*tally
 	// baselines are metric values from before the step that should raise them.

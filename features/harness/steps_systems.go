@@ -51,6 +51,9 @@ func (s *Scene) systemSteps(sc *godog.ScenarioContext) {
 			return err
 		}
 		tallyOf(s.produced, d).add(records)
+		if s.began == 0 {
+			s.began = s.stage.World().Clock().Now()
+		}
 		return system.Produce(ctx, d, records)
 	}
 	s.define(sc, `^these records are produced to `+destinationPattern+`:$`, func(ctx context.Context, noun, name string, t *godog.Table) error {
@@ -161,7 +164,7 @@ func (s *Scene) systemSteps(sc *godog.ScenarioContext) {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: %d different records, %d duplicates\n", d, len(t.distinct), t.repeats())
+		fmt.Println(s.figures(d, t))
 		return nil
 	})
 	s.define(sc, `^`+destinationPattern+` receives record (\d+) times: (.+)$`, func(ctx context.Context, noun, name string, n int, id string) error {
@@ -273,6 +276,20 @@ func (s *Scene) tally(ctx context.Context, system System, d Destination) (*tally
 	records, err := system.Received(ctx, d, t.records)
 	t.add(records)
 	return t, err
+}
+
+// figures are what a person asks of a destination: how much of what was produced
+// arrived, how often twice, and how long after the first record was produced.
+func (s *Scene) figures(d Destination, t *tally) string {
+	produced := 0
+	for name, other := range s.produced { //plexus:orderfree adds up
+		if name != d.String() {
+			produced += other.records
+		}
+	}
+	took := s.stage.World().Clock().Now().Sub(s.began)
+	return fmt.Sprintf("%s: %d of %d records, %d missing, %d duplicates, %.1f seconds after the first was produced",
+		d, len(t.distinct), produced, produced-len(t.distinct), t.repeats(), took.Seconds())
 }
 
 func tallyOf(tallies map[string]*tally, d Destination) *tally {

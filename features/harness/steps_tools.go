@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cucumber/godog"
@@ -59,6 +60,33 @@ func (s *Scene) toolSteps(sc *godog.ScenarioContext) {
 			return fmt.Errorf("it is:\n%s", s.command.Output)
 		}
 		return nil
+	})
+	// What plexus status tells: the lines that begin with a node or hold an operator.
+	s.define(sc, `^its output says "([^"]*)" of `+nodePattern+`$`, func(ctx context.Context, text, name string) error {
+		node, err := s.node(ctx, name)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(s.command.Output) {
+			if cells := strings.Fields(line); len(cells) > 0 && cells[0] == node.Name() && strings.Contains(line, text) {
+				return nil
+			}
+		}
+		return fmt.Errorf("of %s it does not:\n%s", node.Name(), s.command.Output)
+	})
+	s.define(sc, `^its output says who runs (\w+) (\w+)$`, func(_ context.Context, kind, name string) error {
+		for line := range strings.Lines(s.command.Output) {
+			cells := strings.Fields(line)
+			at := slices.Index(cells, name)
+			if at < 1 || at+1 >= len(cells) || !strings.Contains(line, kind) {
+				continue
+			}
+			if find(s.alive(), cells[at+1]) != nil {
+				return nil
+			}
+			return fmt.Errorf("%s is on %q, which does not run:\n%s", name, cells[at+1], s.command.Output)
+		}
+		return fmt.Errorf("there is no line of it:\n%s", s.command.Output)
 	})
 	s.define(sc, `^its error output is:$`, func(_ context.Context, text *godog.DocString) error {
 		if strings.TrimRight(s.command.Errors, "\n") != strings.TrimRight(text.Content, "\n") {
