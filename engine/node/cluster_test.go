@@ -222,6 +222,30 @@ func (c *crowd) owner(junction string) string {
 	return a.Primary
 }
 
+// TestMembersMeasure asks every node of a cluster for what it measures as a member.
+func TestMembersMeasure(t *testing.T) {
+	c := newCrowd(t, 5, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	c.run(c.leader(), pipeline)
+	for _, n := range c.nodes {
+		got := map[string]float64{}
+		for _, s := range n.Samples() {
+			got[s.Family.Name+fmt.Sprint(s.Values)] = s.Value
+		}
+		for _, name := range []string{
+			"plexus_interconnect_connections[management outbound]", "plexus_runtime_revision[committed]", "plexus_runtime_revision[prepared]",
+			"plexus_runtime_revision[ready]", "plexus_staging_bytes[limit]",
+		} {
+			if got[name] <= 0 {
+				t.Errorf("%s is %v", name, got[name])
+			}
+		}
+		if got["plexus_runtime_revision[ready]"] < got["plexus_runtime_revision[committed]"] {
+			t.Errorf("ready is %v of %v", got["plexus_runtime_revision[ready]"], got["plexus_runtime_revision[committed]"])
+		}
+	}
+}
+
 // TestAnIdleClusterWritesNothing lets a cluster rest, also after a member came back:
 // nothing is appended to the log that nobody asked for.
 func TestAnIdleClusterWritesNothing(t *testing.T) {

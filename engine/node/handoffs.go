@@ -23,6 +23,7 @@ type handoffs struct {
 	node        *Node
 	participant *handoff.Participant
 	coordinator *handoff.Coordinator
+	staging     *state.Staging
 }
 
 var handoffOperations = []struct {
@@ -39,7 +40,7 @@ func newHandoffs(n *Node) (*handoffs, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &handoffs{node: n}
+	h := &handoffs{node: n, staging: staging}
 	settings := handoff.SettingsOf(n.holds.settings)
 	self := processOf(n.process())
 	h.participant, err = handoff.OpenParticipant(n.world, n.settings.Control.Dir, settings, self, handoff.Deps{

@@ -25,6 +25,12 @@ var (
 	authAttempts = &observe.Family{Name: "plexus_auth_attempts_total", Help: "Authentications by outcome.", Labels: []string{"outcome"}}
 	controlIndex = &observe.Family{Name: "plexus_control_revision", Help: "Applied control revision.", Kind: observe.KindGauge,
 		Labels: []string{"stage"}}
+	runtimeRevision = &observe.Family{Name: "plexus_runtime_revision", Kind: observe.KindGauge, Labels: []string{"stage"},
+		Help: "Newest runtime revision that is committed, and up to which this node prepared and executes everything."}
+	transactions = &observe.Family{Name: "plexus_transactions", Help: "Transactions that are not over, by state.", Kind: observe.KindGauge,
+		Labels: []string{"state"}}
+	stagingBytes = &observe.Family{Name: "plexus_staging_bytes", Help: "State of operators on its way to this node.", Kind: observe.KindGauge,
+		Labels: []string{"kind"}}
 	commands = &observe.Family{Name: "plexus_commands_total", Help: "Statements by head and disposition.",
 		Labels: []string{"statement", "disposition"}}
 )
@@ -62,7 +68,34 @@ func (m *metrics) samples() []observe.Sample {
 	set(logSnapshot, status.Snapshot)
 	set(history, uint64(state.Executions()))
 	set(controlIndex, state.Applied, "committed")
+	m.cluster(state, set)
 	return m.registry.Snapshot()
+}
+
+// cluster sets what a node knows as a member.
+func (m *metrics) cluster(state *catalog.State, set func(f *observe.Family, v uint64, labels ...string)) {
+	announced := m.node.mesh.Announced()
+	var committed uint64
+	for d := range state.Domains() {
+		committed = max(committed, d.Runtime)
+	}
+	set(runtimeRevision, committed, "committed")
+	set(runtimeRevision, announced.Prepared, "prepared")
+	set(runtimeRevision, announced.Ready, "ready")
+	var open, committing uint64
+	for x := range state.ActiveTransactions() {
+		if x.State == catalog.Open {
+			open++
+		} else {
+			committing++
+		}
+	}
+	set(transactions, open, catalog.Open.String())
+	set(transactions, committing, catalog.Committing.String())
+	if m.node.joined.IsSet() { // until then there is no place for state
+		set(stagingBytes, m.node.handoffs.staging.Used(), "used")
+		set(stagingBytes, m.node.settings.StagingBytes, "limit")
+	}
 }
 
 func (m *metrics) synced(took time.Duration) { m.syncs.Observe(took.Seconds(), 1) }

@@ -93,7 +93,9 @@ func (n *Node) Start(ctx context.Context) error {
 	passwords := session.NewPasswords(n.world, n.executor, n.settings.PasswordCost, n.metrics.authenticated)
 	n.settings.Control.Synced = n.metrics.synced
 	n.settings.Control.Found = n.found(passwords)
-	mesh, err := interconnect.New(n.world, n.settings.mesh(n.removed))
+	peering := n.settings.mesh(n.removed)
+	peering.Registry = n.metrics.registry
+	mesh, err := interconnect.New(n.world, peering)
 	if err != nil {
 		return errors.Join(err, n.executor.Close(ctx))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"sync/atomic"
 
 	"plexus/primitives"
 )
@@ -25,7 +26,7 @@ type Staging struct {
 	limit uint64
 
 	lock *primitives.Mutex // guards what follows; nothing waits under it
-	used uint64
+	used atomic.Uint64     // changed under the lock, read without it
 	next uint64
 }
 
@@ -55,20 +56,17 @@ func (s *Staging) locked(f func()) {
 // reserve charges bytes before the first of them is written.
 func (s *Staging) reserve(bytes uint64) (err error) {
 	s.locked(func() {
-		if bytes > s.limit || s.used > s.limit-bytes {
-			err = &StagingFullError{s.limit, s.used, bytes}
+		if used := s.used.Load(); bytes > s.limit || used > s.limit-bytes {
+			err = &StagingFullError{s.limit, used, bytes}
 			return
 		}
-		s.used += bytes
+		s.used.Add(bytes)
 	})
 	return err
 }
 
 // Used is what is charged.
-func (s *Staging) Used() (used uint64) {
-	s.locked(func() { used = s.used })
-	return used
-}
+func (s *Staging) Used() uint64 { return s.used.Load() }
 
 // Staged is one file in staging.
 type Staged struct {
@@ -164,7 +162,7 @@ func (st *Staged) Discard() error {
 
 func (st *Staged) uncharge() {
 	st.staging.locked(func() {
-		st.staging.used -= st.charged
+		st.staging.used.Add(-st.charged)
 		st.charged = 0
 	})
 }
