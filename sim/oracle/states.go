@@ -18,7 +18,8 @@ type Replica interface {
 }
 
 // States compares the replicated states of nodes: the same index has the same
-// bytes everywhere (CP-4), one process never goes back, and a later process of a
+// bytes everywhere (CP-4), nobody writes under the lease of another, one process
+// never goes back, and a later process of a
 // node begins to execute only behind what had been applied anywhere before it was
 // started (CP-5).
 type States struct {
@@ -48,6 +49,9 @@ func (o *States) look(digests bool) {
 			o.fail("state-never-goes-back", fmt.Sprintf("%s is at index %d and was at %d", r.Name(), state.Applied, o.at[p]))
 		}
 		o.at[p] = state.Applied
+		if err := state.Respected(); err != nil {
+			o.fail("leases-are-respected", fmt.Sprintf("%s at index %d: %v", r.Name(), state.Applied, err))
+		}
 		o.highest, o.latest = max(o.highest, state.Applied), max(o.latest, state.HighWater)
 		if digests {
 			o.compare(r.Name(), state)
@@ -58,6 +62,9 @@ func (o *States) look(digests bool) {
 func (o *States) compare(name string, state *catalog.State) {
 	if state.Applied == 0 {
 		return // a joining node applied nothing yet
+	}
+	if err := state.Coherent(); err != nil {
+		o.fail("coherent-state", fmt.Sprintf("%s at index %d: %v", name, state.Applied, err))
 	}
 	digest, err := state.Digest()
 	if err != nil {

@@ -74,6 +74,8 @@ type consensusRun struct {
 
 	asked     int
 	confirmed []string
+	refused   []string      // domains that no command may have left
+	repeated  []command     // whose outcome is not known
 	last      time.Duration // of the latest confirmed command
 	healed    time.Duration // when the run was first seen to be over, 0 before
 	damaged   brokers.Some  // sections that arrive damaged
@@ -264,6 +266,10 @@ func (n *consensusNode) ask(ctx context.Context, w primitives.World, i int, thin
 		case n.group == nil:
 		case n.group.Leads() && what == 0:
 			n.create(bound)
+		case n.group.Leads() && what == 1:
+			n.repeat(bound, think)
+		case n.group.Leads() && what == 2:
+			n.half(bound)
 		case n.group.Leads() && what < 6:
 			n.write(bound, i, key)
 		default:
@@ -349,6 +355,12 @@ func (c *consensusRun) compare(s *catalog.State, known int) {
 	for _, name := range c.confirmed[:known] {
 		if _, ok := s.Domain(name); !ok {
 			c.sim.Fail("confirmed-survives", fmt.Sprintf("domain %s was confirmed and is gone at index %d", name, s.Applied))
+			return
+		}
+	}
+	for _, name := range c.refused {
+		if _, ok := s.Domain(name); ok {
+			c.sim.Fail("refused-changes-nothing", fmt.Sprintf("domain %s of a refused command is there at index %d", name, s.Applied))
 			return
 		}
 	}
