@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"plexus/primitives/planted"
@@ -24,11 +24,14 @@ type mutantCommands struct {
 }
 
 type mutantsCommand struct {
-	many
-	Defect string        `default:"*" help:"Which defects, a shell pattern."`
-	Seeds  int           `default:"2000" help:"How many seeds of each scenario to try for a defect."`
-	Budget time.Duration `default:"25s" help:"Real time to spend on shrinking one failure."`
-	Out    string        `default:"plexus-sim-mutants" type:"path" help:"Where replay files go."`
+	Defect   string `default:"*" help:"Which defects, a shell pattern."`
+	Scenario string `help:"In which scenarios, a shell pattern; those that suit the defect by default."`
+	First    uint64 `help:"The first seed."`
+	Seeds    int    `default:"2000" help:"How many seeds to try for a defect."`
+	shape
+	Workers int           `help:"Worker processes; one for each processor by default."`
+	Budget  time.Duration `default:"10s" help:"Real time to spend on shrinking one failure."`
+	Out     string        `default:"plexus-sim-mutants" type:"path" help:"Where replay files go."`
 }
 
 // catch is what became of one planted defect.
@@ -39,20 +42,22 @@ type catch struct {
 	tried    int
 	replay   *campaign.Replay
 	from, to int
-	took     time.Duration
 	again    string
 }
 
+// mutantsRow are the columns of the table. It is printed as it grows, because a
+// campaign takes its time.
+const mutantsRow = "%-26s %-21s %6v %6v  %-11s %-13s %.110s\n"
+
 func (m *mutantsCommand) Run(c *console) error {
-	list, worker, err := m.choose()
+	self, err := os.Executable()
 	if err != nil {
-		return err
+		return fmt.Errorf("find this program: %w", err)
 	}
 	if err := os.MkdirAll(m.Out, 0o755); err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "defect\tfound by\tseed\tseeds tried\tplan shrunk\tin\treplayed in a fresh process\twhat was seen")
+	c.printf(mutantsRow, "defect", "found by", "seed", "tried", "plan shrunk", "replayed", "what was seen")
 	missed := 0
 	var tried []int
 	for _, defect := range planted.Defects() {
@@ -63,29 +68,31 @@ func (m *mutantsCommand) Run(c *console) error {
 		if !chosen {
 			continue
 		}
-		found, err := m.hunt(string(defect), scenario.Suited(list, string(defect)), worker)
+		list := scenario.Suited(scenarios(), string(defect))
+		if m.Scenario != "" {
+			if list, err = campaign.Match(scenarios(), m.Scenario); err != nil {
+				return err
+			}
+		}
+		found, err := m.hunt(string(defect), list, []string{self, "worker"})
 		if err != nil {
 			return err
 		}
 		if found.found == "" {
 			missed++
-			fmt.Fprintf(table, "%s\tMISSED in %d seeds\n", defect, found.tried)
+			c.printf(mutantsRow, defect, "MISSED", "", found.tried, "", "", "")
 			continue
 		}
 		if found.replay != nil {
 			if err := m.shrink(string(defect), &found); err != nil {
 				return err
 			}
-		}
-		if found.again != sameDigest {
-			missed++
+			if found.again != sameDigest {
+				missed++
+			}
 		}
 		tried = append(tried, found.tried)
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d to %d\t%v\t%s\t%.90s\n", defect, found.found, found.seed, found.tried,
-			found.from, found.to, found.took.Round(100*time.Millisecond), found.again, found.what)
-	}
-	if err := table.Flush(); err != nil {
-		return err
+		c.printf(mutantsRow, defect, found.found, found.seed, found.tried, found.plan(), found.again, found.what)
 	}
 	if slices.Sort(tried); len(tried) > 0 {
 		c.printf("%d found, %d missed; seeds until found: median %d, most %d\n", len(tried), missed, tried[len(tried)/2], tried[len(tried)-1])
@@ -96,14 +103,22 @@ func (m *mutantsCommand) Run(c *console) error {
 	return nil
 }
 
+// plan says how small the plan of faults became.
+func (c catch) plan() string {
+	if c.replay == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d to %d", c.from, c.to)
+}
+
 // hunt runs seeds until one shows the defect. The lowest of a round of workers
 // counts only by chance, so the result says nothing but that it was found.
 func (m *mutantsCommand) hunt(defect string, list []campaign.Scenario, worker []string) (catch, error) {
 	var found catch
 	for _, sc := range list {
-		job := m.job(sc.Name, m.First, m.Seeds)
-		job.Planted, job.Twice = defect, 1
-		co := &campaign.Coordinator{Command: worker, Workers: runtime.NumCPU()}
+		job := m.job(sc.Name, m.First, m.Seeds-found.tried)
+		job.Planted, job.Twice = defect, mutantsTwice
+		co := &campaign.Coordinator{Command: worker, Workers: cmp.Or(m.Workers, runtime.NumCPU())}
 		var broken error
 		err := co.Run(job, func(o campaign.Outcome) bool {
 			found.tried++
@@ -127,7 +142,12 @@ func (m *mutantsCommand) hunt(defect string, list []campaign.Scenario, worker []
 	return found, nil
 }
 
-const sameDigest = "same digest"
+const (
+	sameDigest = "same digest"
+	// mutantsTwice is how many seeds share one that is run twice and compared: the
+	// only sign of what differs between two runs of a seed.
+	mutantsTwice = 5
+)
 
 // shrink makes the failure small, writes its replay file, and runs that in a
 // fresh process.
@@ -144,12 +164,11 @@ func (m *mutantsCommand) shrink(defect string, found *catch) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
 	small, err := campaign.Shrink(sc, campaign.Execute(sc, spec, campaign.Watch{}), budget(m.Budget))
 	if err != nil {
 		return err
 	}
-	found.took, found.from, found.to = time.Since(began), small.From, len(*small.Result.Spec.Plan)
+	found.from, found.to = small.From, len(*small.Result.Spec.Plan)
 	p := campaign.NewReplay(small.Result)
 	p.Planted = defect
 	p.Note = "shows the planted defect " + defect

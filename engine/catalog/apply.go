@@ -77,7 +77,9 @@ func (s *State) Apply(index uint64, c *catalogpb.Command) (*State, Result, Effec
 		if refused := t.step(step); refused != nil {
 			refused.Step = i
 			result.Refused = refused
-			after, t = before, transition{} // C2
+			if !planted.Active(planted.KeepHalf) {
+				after, t = before, transition{} // C2
+			}
 			break
 		}
 	}

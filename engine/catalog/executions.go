@@ -7,6 +7,7 @@ import (
 
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
+	"plexus/primitives/planted"
 )
 
 // Phase is how far an execution is.
@@ -74,7 +75,7 @@ func (s *State) admit(x *catalogpb.Execution, result *Result) bool {
 		if !ok || known.Phase != Phase(x.GetFrom()) {
 			result.Refused = stale("execution %s is not %s any more", uuid(x.GetReference()), x.GetFrom())
 		}
-	case ok:
+	case ok && !planted.Active(planted.RepeatReference):
 		result.Known = known
 		return true
 	case created(uuid(x.GetReference())) < s.Fence:

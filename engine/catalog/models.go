@@ -6,6 +6,7 @@ import (
 	"plexus/engine/catalog/catalogpb"
 	"plexus/nspl/model"
 	"plexus/nspl/vocab"
+	"plexus/primitives/planted"
 )
 
 // changeModels applies the changes of one batch together, or none (CP-3).
@@ -22,7 +23,10 @@ func (t *transition) changeModels(c *catalogpb.ChangeModels, lease uint64) *Refu
 	}
 	models := t.state.models
 	effects := map[string]ModelEffect{}
-	for _, change := range c.GetChanges() {
+	for i, change := range c.GetChanges() {
+		if i > 0 && planted.Active(planted.HalfBatch) {
+			break
+		}
 		kind, ok := entityKind(change.GetKind())
 		if !ok {
 			return refuse(Invalid, "unknown kind '%s'", change.GetKind())

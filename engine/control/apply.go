@@ -12,7 +12,6 @@ import (
 	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
-	"plexus/primitives/planted"
 )
 
 // applyWork is what the apply task does next: entries, or a snapshot to replace the
@@ -94,7 +93,7 @@ func (a *applier) apply(entries []*pb.Entry) (event, error) {
 	var effects catalog.Effects
 	for _, e := range entries {
 		// A snapshot may have overtaken what was committed before it.
-		if e.GetIndex() <= state.Applied && !planted.Active(planted.ApplyTwice) {
+		if e.GetIndex() <= state.Applied {
 			appliedBefore.Hit()
 			continue
 		}

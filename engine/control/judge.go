@@ -3,6 +3,7 @@ package control
 import (
 	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
+	"plexus/primitives/planted"
 )
 
 // verdict is what the leader makes of a claim.
@@ -27,7 +28,7 @@ func judge(s *catalog.State, clusterID string, c Claim) (verdict, *ClaimError) {
 		return verdict{}, errDropped()
 	case !validNode(c.Node):
 		return verdict{}, refuseClaim(ClaimInvalid, "'%.64s' is no name for a node", c.Node)
-	case member && c.RaftID == 0 && node.Token != string(c.Token[:]):
+	case member && c.RaftID == 0 && node.Token != string(c.Token[:]) && !planted.Active(planted.WipedReturns):
 		return verdict{}, refuseClaim(ClaimStateMissing, "node '%s' is a member whose stored state is missing here; run DROP NODE %s, then join again", c.Node, c.Node)
 	case member && c.RaftID == 0:
 		// The answer to its first claim was lost.

@@ -12,6 +12,7 @@ import (
 	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
+	"plexus/primitives/planted"
 )
 
 // AdmitMember answers a claim as the leader: a new node becomes a learner and later
@@ -34,6 +35,9 @@ func (g *Group) AdmitMember(ctx context.Context, c Claim) (Admission, error) {
 		var change *pb.ConfChangeSingle
 		if v.adds != 0 {
 			change = memberChange(pb.ConfChangeAddLearnerNode, v.adds)
+			if planted.Active(planted.LearnerVotes) {
+				change = memberChange(pb.ConfChangeAddNode, v.adds)
+			}
 		}
 		// Whatever comes of it, the next look at the members says.
 		if _, err := g.commit(ctx, stepCommand(v.step), change); err != nil {

@@ -10,6 +10,7 @@ import (
 	"plexus/nspl/vocab"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
+	"plexus/primitives/planted"
 )
 
 var (
@@ -19,7 +20,7 @@ var (
 
 // here reports whether this node executes what the placement is of.
 func (d *Domain) here(p *decide.Placement) bool {
-	return p.Everywhere || p.Owner == "" || p.Owner == d.deps.Node && p.Owner != decide.Nobody
+	return p.Everywhere || p.Owner == "" || (p.Owner == d.deps.Node || planted.Active(planted.RunUnowned)) && p.Owner != decide.Nobody
 }
 
 // local keeps the plans that this node executes.

@@ -10,6 +10,7 @@ import (
 	"plexus/engine/state"
 	"plexus/primitives"
 	"plexus/primitives/invariant"
+	"plexus/primitives/planted"
 )
 
 var (
@@ -417,7 +418,7 @@ func (p *Participant) discard(ctx context.Context, b *Binding) error {
 	switch {
 	case known == nil || known.binding != *b:
 		return nil
-	case committed:
+	case committed && !planted.Active(planted.DiscardCommitted):
 		committedRefused.Hit()
 		return &Refusal{Reason: Committed}
 	}

@@ -12,6 +12,7 @@ import (
 	"plexus/engine/schedule"
 	"plexus/engine/session"
 	"plexus/primitives"
+	"plexus/primitives/planted"
 )
 
 // members is what this node knows of the others: their records from the replicated
@@ -166,7 +167,7 @@ func (m *members) behind(domain string, revision uint64) (bool, error) {
 				return false, &session.ActivationError{Domain: domain, Node: p.Node, Err: errors.New(f.Reason)}
 			}
 		}
-		if p.Announcement.Ready < revision {
+		if p.Announcement.Ready < revision && !planted.Active(planted.EarlyBarrier) {
 			return true, nil
 		}
 	}

@@ -78,6 +78,9 @@ func (c *leases) engage(now primitives.Instant, from Process, r *request) (l *le
 	}
 	leaseRenewed.Hit()
 	l.until = max(l.until, now.Add(r.Lease))
+	if planted.Active(planted.HoldForever) {
+		l.until = primitives.Never
+	}
 	return l, false, nil
 }
 

@@ -31,11 +31,28 @@ const (
 	ForgetVote         Defect = "forget-vote"         // a vote is answered, but not written to the log
 	KeepConflicts      Defect = "keep-conflicts"      // recovery keeps old entries behind an overwritten one
 	StaleRead          Defect = "stale-read"          // a read is answered without asking a quorum
-	ApplyTwice         Defect = "apply-twice"         // entries that an installed snapshot holds are applied again
+	LearnerVotes       Defect = "learner-votes"       // a new member votes before it has the log
+	WipedReturns       Defect = "wiped-returns"       // a member without its state takes part again under its raft id
+
+	KeepHalf        Defect = "keep-half"        // a refused command leaves what its first steps did
+	HalfBatch       Defect = "half-batch"       // only the first of several changes of definitions is made
+	EarlyBarrier    Defect = "early-barrier"    // a command is answered before other nodes are ready for it
+	RunUnowned      Defect = "run-unowned"      // a node executes what another one owns
+	RepeatReference Defect = "repeat-reference" // a reference that is known is executed again
+
+	HoldForever      Defect = "hold-forever"      // a gate does not open when its lease ends
+	DiscardCommitted Defect = "discard-committed" // a preparation is discarded although its move is committed
 )
 
 // Defects lists every defect.
 func Defects() []Defect {
-	return []Defect{AckBeforeSink, SkipChildShare, AnswerBeforeSync, NoTornTailCheck, ResendConfirmed, MapOrderedEffects, IgnoreLease,
-		OpenOnCoordinatorLoss, ReuseGeneration, InstallUnverified}
+	return []Defect{
+		AckBeforeSink, SkipChildShare, AnswerBeforeSync, NoTornTailCheck, ResendConfirmed, MapOrderedEffects,
+		ForgetWatermark, RefuseHeld, UnfencedCancel, ReusePosition, CountMissedSweeps, AdmitBeforeGraph,
+		FinishUnread, LeakyGate,
+		OpenOnCoordinatorLoss, ReuseGeneration, InstallUnverified, IgnoreLease,
+		SnapshotUnverified, ForgetVote, KeepConflicts, StaleRead, LearnerVotes, WipedReturns,
+		KeepHalf, HalfBatch, EarlyBarrier, RunUnowned, RepeatReference,
+		HoldForever, DiscardCommitted,
+	}
 }

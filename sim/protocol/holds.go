@@ -33,6 +33,7 @@ func Holds() campaign.Scenario {
 			c.Over = r.Over
 			startHosts(r, c.Run)
 			every(r, 20*time.Millisecond, c.Flow.Tick)
+			r.Hold(oracle.Oracle{Name: "leases-end", Quiet: c.Leased})
 			r.Hold(oracle.Oracle{Name: "holds-come-to-rest", Quiet: func() error {
 				if since := r.Sim.Elapsed() - c.LastHold; since > 40*time.Second {
 					return fmt.Errorf("no hold came to rest for %v", since.Round(time.Second))

@@ -3,29 +3,53 @@ package scenario
 import (
 	"slices"
 
+	"plexus/primitives/planted"
 	"plexus/sim/campaign"
 )
 
-// suited names, for planted defects, the scenarios that show them best. A defect
-// without a line is looked for in all.
-var suited = map[string][]string{
-	"ack-before-sink":     {"first-pipeline"},
-	"skip-child-share":    {"first-pipeline"},
-	"answer-before-sync":  {"commands", "first-pipeline"},
-	"no-torn-tail-check":  {"commands", "first-pipeline"},
-	"resend-confirmed":    {"first-pipeline"},
-	"map-ordered-effects": {"first-pipeline"},
+// suited names, for planted defects, the scenarios in which they are looked for:
+// where they show in the least time first.
+var suited = map[planted.Defect][]string{
+	planted.AckBeforeSink:         {"first-pipeline"},
+	planted.SkipChildShare:        {"first-pipeline"},
+	planted.AnswerBeforeSync:      {"commands"},
+	planted.NoTornTailCheck:       {"commands"},
+	planted.ResendConfirmed:       {"first-pipeline"},
+	planted.MapOrderedEffects:     {"first-pipeline"},
+	planted.ForgetWatermark:       {"deliveries"},
+	planted.RefuseHeld:            {"deliveries"},
+	planted.UnfencedCancel:        {"deliveries"},
+	planted.ReusePosition:         {"deliveries"},
+	planted.CountMissedSweeps:     {"deliveries"},
+	planted.AdmitBeforeGraph:      {"deliveries"},
+	planted.FinishUnread:          {"cluster-movers"},
+	planted.LeakyGate:             {"cluster-lifecycle"},
+	planted.OpenOnCoordinatorLoss: {"holds"},
+	planted.ReuseGeneration:       {"handoffs"},
+	planted.InstallUnverified:     {"handoffs"},
+	planted.IgnoreLease:           {"cluster-transactions"},
+	planted.SnapshotUnverified:    {"consensus"},
+	planted.ForgetVote:            {"consensus"},
+	planted.KeepConflicts:         {"consensus"},
+	planted.StaleRead:             {"consensus"},
+	planted.LearnerVotes:          {"consensus"},
+	planted.WipedReturns:          {"consensus"},
+	planted.KeepHalf:              {"consensus"},
+	planted.HalfBatch:             {"cluster-transactions"},
+	planted.EarlyBarrier:          {"cluster-transactions"},
+	planted.RunUnowned:            {"cluster-pipeline"},
+	planted.RepeatReference:       {"consensus"},
+	planted.HoldForever:           {"holds"},
+	planted.DiscardCommitted:      {"handoffs"},
 }
 
-// Suited puts the scenarios that show a defect best first.
+// Suited returns the scenarios of the list in which a defect is looked for.
 func Suited(list []campaign.Scenario, defect string) []campaign.Scenario {
-	var first, others []campaign.Scenario
-	for _, s := range list {
-		if slices.Contains(suited[defect], s.Name) {
-			first = append(first, s)
-		} else {
-			others = append(others, s)
+	var out []campaign.Scenario
+	for _, name := range suited[planted.Defect(defect)] {
+		if i := slices.IndexFunc(list, func(s campaign.Scenario) bool { return s.Name == name }); i >= 0 {
+			out = append(out, list[i])
 		}
 	}
-	return append(first, others...)
+	return out
 }

@@ -172,16 +172,6 @@ func (f *Flow) any(node string, match func(s *quiesce.Scope) bool) bool {
 	return false
 }
 
-// Held counts the engaged scopes of a node.
-func (f *Flow) Held(node string) (n int) {
-	for _, e := range f.engine {
-		if e.node == node {
-			n += len(e.held)
-		}
-	}
-	return n
-}
-
 // Running reports whether a node has an engine.
 func (f *Flow) Running(node string) bool {
 	return slices.ContainsFunc(f.engine, func(e *Engine) bool { return e.node == node })

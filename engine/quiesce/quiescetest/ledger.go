@@ -47,6 +47,9 @@ func (l *ledger) handle(ctx context.Context, from quiesce.Process, op quiesce.Op
 	}
 	if op == quiesce.HoldEngage {
 		l.holds[id] = r.GetScope().GetIndex()
+		if g := (grant{l.n.self, l.holds[id]}); l.n.c.closed[g] > 0 {
+			l.n.c.closed[g] = arrived
+		}
 	}
 	answer, err := l.n.part.Handle(ctx, from, op, b)
 	if err != nil {
@@ -86,6 +89,7 @@ func (l *ledger) Engage(ctx context.Context, s quiesce.Scope) (quiesce.Held, err
 	if err != nil {
 		return nil, err
 	}
+	l.n.c.closed[grant{l.n.self, s.Index}] = l.n.c.Elapsed()
 	return &ledgered{h, l, s.Index}, nil
 }
 
@@ -102,5 +106,6 @@ func (h *ledgered) Release() {
 	if now < until && !h.l.released[h.hold] && !h.l.n.stopping {
 		h.l.n.c.Fail("no-gate-opens-early", fmt.Sprintf("node %s opened hold %d %v before its lease can have ended", h.l.n.self.Node, h.hold, until-now))
 	}
+	delete(h.l.n.c.closed, grant{h.l.n.self, h.hold})
 	h.Held.Release()
 }
