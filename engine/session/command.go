@@ -133,8 +133,9 @@ type command struct {
 	service   *Service
 	reference primitives.UUID
 	binding
-	work string // the statement, for a leader that goes on with it
-	plan planner
+	work  string // the statement, for a leader that goes on with it
+	plan  planner
+	doubt bool // the last proposal may be committed yet
 }
 
 // resumed returns a command of an earlier leader.
@@ -281,10 +282,13 @@ func (c *command) held(ctx context.Context, state *catalog.State, p *planned) (*
 	err := c.service.carry(ctx, *p.hold, Effect{
 		Commit: func(ctx context.Context) error {
 			reply, failed = c.effect(ctx, state, p, true)
-			if reply != nil || failed != nil || c.phase() < catalog.Effective {
-				return ErrNotCommitted
+			switch {
+			case c.phase() >= catalog.Effective:
+				return nil
+			case c.doubt:
+				return failed // it may be committed yet
 			}
-			return nil
+			return ErrNotCommitted
 		},
 		Ready: c.ready,
 	})
@@ -371,6 +375,7 @@ func (c *command) execution(from, to catalogpb.Phase) *catalogpb.Execution {
 // nothing when the state tells how to go on.
 func (c *command) propose(ctx context.Context, x *catalogpb.Execution, steps []*catalogpb.Step) (*sessionpb.ExecuteReply, error) {
 	result, err := c.service.deps.Group.Propose(ctx, &catalogpb.Command{Steps: steps, Execution: x})
+	c.doubt = errors.Is(err, control.ErrOutcomeUnknown)
 	if err != nil {
 		return c.unproposed(ctx, x.GetFrom(), err)
 	}

@@ -127,6 +127,9 @@ func (x *rig) move(units ...string) {
 	}
 	p := &replacement{rig: x, movers: m}
 	workload.Clients(x.sim, x.client, 1, moverThink, x.run.Over, func(client int, r *sim.Stream) {
+		if x.run.Over() {
+			return // finish has looked for the last time
+		}
 		if r.Below(replaceEvery) == 0 {
 			p.replace(x.cluster.Nodes()[r.Below(uint64(len(m.Nodes)))])
 			return
@@ -167,10 +170,14 @@ func (x *replacement) replace(n *cluster.Node) {
 // drop tries once to drop the lost node. It comes back as a new member, which it
 // may be already, where an earlier answer was lost.
 func (x *replacement) drop() {
-	if x.lost == nil || !x.lost.Ready() && !x.movers.Drop(x.lost.Name()) {
+	n := x.lost
+	if n == nil {
 		return
 	}
-	n := x.lost
+	back := n.Host().Running() && n.Ready()
+	if !back && !x.movers.Drop(n.Name()) || x.lost != n {
+		return
+	}
 	x.lost = nil
 	if !n.Host().Running() {
 		n.Host().Restart()
