@@ -13,7 +13,7 @@ import (
 // nodePattern is a node by its name or by what it is: its role now, or what a
 // step did to it.
 const nodePattern = `(node-\d+|the leader|a follower|another follower|the owner of \w+ \w+|a node without \w+ \w+` +
-	`|the (?:killed|frozen|stopped|joining|lonely|noted) node)`
+	`|the (?:killed|frozen|stopped|joining|lonely|noted|certified) node)`
 
 var (
 	// severalPattern is what steps speak of that a cluster of one has not.

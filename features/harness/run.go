@@ -69,8 +69,13 @@ func Features(dir string) ([]string, error) {
 	return files, err
 }
 
-// Feature runs one file once per seed.
+// Feature runs one file once per seed. Real worlds spend their time waiting, so they
+// run as many files beside each other as there are processors; simulations are alone
+// in their process.
 func (r *Run) Feature(t *testing.T, file string) {
+	if r.world.Lacks("seeds") != "" {
+		t.Parallel()
+	}
 	for index := range r.schedules() {
 		if r.schedules() == 1 {
 			r.suite(t, file, index)

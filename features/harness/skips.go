@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -65,8 +66,8 @@ func (l *ledger) Table(world string) string {
 }
 
 // Required returns the items of the job in the file that kept a scenario from
-// running, or that no scenario ran with. A line of the file is "<job> <tag>", with
-// # comments.
+// running, or that no scenario ran with. A line of the file is "<job> <tag>", or
+// "<job> <tag> <nodes>" for scenarios of so many nodes, with # comments.
 func (l *ledger) Required(file, job string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -81,23 +82,28 @@ func (l *ledger) Required(file, job string) ([]string, error) {
 		if len(fields) == 0 {
 			continue
 		}
-		if len(fields) != 2 {
-			return nil, fmt.Errorf("%s:%d: expected a job and a tag, found %q", file, number+1, line)
+		nodes := 0
+		if len(fields) == 3 {
+			nodes, err = strconv.Atoi(fields[2])
+		}
+		if len(fields) < 2 || len(fields) > 3 || err != nil {
+			return nil, fmt.Errorf("%s:%d: expected a job, a tag and perhaps a number of nodes, found %q", file, number+1, line)
 		}
 		if fields[0] != job {
 			continue
 		}
-		if reason := l.unmet(fields[1]); reason != "" {
-			missing = append(missing, fmt.Sprintf("%s: %s", fields[1], reason))
+		if reason := l.unmet(fields[1], nodes); reason != "" {
+			missing = append(missing, fmt.Sprintf("%s: %s", strings.Join(fields[1:], " "), reason))
 		}
 	}
 	return missing, nil
 }
 
-func (l *ledger) unmet(tag string) string {
+// unmet says why scenarios of a tag did not run, on so many nodes where it is not 0.
+func (l *ledger) unmet(tag string, nodes int) string {
 	ran := false
 	for _, o := range l.runs {
-		if !slices.Contains(o.tags, tag) || o.nodes > ClusterNodesMax {
+		if !slices.Contains(o.tags, tag) || o.nodes > ClusterNodesMax || nodes != 0 && o.nodes != nodes {
 			continue
 		}
 		if o.missing == tag {

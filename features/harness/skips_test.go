@@ -9,7 +9,7 @@ import (
 
 func TestRequiredNamesWhatKeptAScenarioFromRunning(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "required.txt")
-	text := "# job tag\nci needs:nats\nci needs:redis # installed\nci fault:kill\nci process\nother needs:kafka\n"
+	text := "# job tag\nci needs:nats\nci needs:redis # installed\nci fault:kill\nci process\nci needs:nats 1\nci needs:nats 3\nother needs:kafka\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestRequiredNamesWhatKeptAScenarioFromRunning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `needs:redis: "channel" was skipped: no redis; fault:kill: no scenario ran; process: no scenario ran`
+	const want = `needs:redis: "channel" was skipped: no redis; fault:kill: no scenario ran; process: no scenario ran; needs:nats 3: no scenario ran`
 	if got := strings.Join(missing, "; "); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -110,6 +110,21 @@ type Links interface {
 	HideName(n Node, hidden bool) error
 }
 
+// Certificates is a stage whose nodes prove themselves to each other with
+// certificates, in scenarios tagged @tls.
+type Certificates interface {
+	// Certify gives a node, which may not have joined yet, another certificate.
+	Certify(node string, c Certificate) error
+}
+
+// Certificate is one that a node gets; the zero value is a good one.
+type Certificate struct {
+	None    bool          // the node has none any more
+	Of      string        // it names another node
+	Foreign bool          // of another authority, which the node trusts
+	Ends    time.Duration // how long from now it is valid
+}
+
 // Setting is one flag of the daemon without its dashes.
 type Setting struct{ Name, Value string }
 

@@ -81,6 +81,7 @@ func (s *Scene) clusterSteps(sc *godog.ScenarioContext) {
 		})
 	})
 	s.joinSteps(sc)
+	s.certificateSteps(sc)
 	s.processSteps(sc)
 	s.controlSteps(sc)
 	s.machineSteps(sc)

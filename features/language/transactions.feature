@@ -159,7 +159,7 @@ Feature: A transaction is applied whole or not at all
       | 1     |
       | 3     |
 
-  Scenario Outline: a session that vanishes takes its queue with it
+  Scenario Outline: what a vanished session queued changes nothing, holds nobody up and is still there
     Given a cluster of <nodes> nodes
     And domain "shop_<id>"
     When session first runs:
@@ -182,6 +182,11 @@ Feature: A transaction is applied whole or not at all
       CREATE SCHEMA a (x STRING)
       """
     Then it succeeds
+    When the operator runs:
+      """
+      SHOW TRANSACTIONS
+      """
+    Then it says "state=OPEN statements=1"
 
     Examples:
       | nodes |

@@ -120,6 +120,7 @@ func (n *node) Start(context.Context) error {
 		{Name: "http-listen", Value: n.endpoint}, {Name: "observability-listen", Value: n.observability},
 	}
 	own = append(own, n.clusterSettings()...)
+	own = append(own, n.stage.authorities.settings(n.name)...)
 	var args []string
 	for _, setting := range own.Replaced(n.settings) {
 		args = append(args, "--"+setting.Name+"="+setting.Value)

@@ -53,7 +53,9 @@ type stage struct {
 	nodes    []*node
 	password string // of the first user; "" where the first node draws it
 	links    *links // nil where no scenario hurts them
-	systems  map[string]closer
+	// authorities are nil where nodes speak in plain.
+	authorities *authorities
+	systems     map[string]closer
 }
 
 // Do implements harness.Stage: a step runs right here.
@@ -87,8 +89,17 @@ func (s *stage) StartCluster(ctx context.Context, nodes int, settings harness.Se
 	if s.scenario.Tagged("fault:link") {
 		s.links = newLinks(s.real)
 	}
+	if s.scenario.Tagged("tls") {
+		var err error
+		if s.authorities, err = newAuthorities(s.dir); err != nil {
+			return err
+		}
+	}
 	for i := range nodes {
 		n, err := s.add(fmt.Sprintf("node-%d", i+1), settings)
+		if err == nil && s.authorities != nil {
+			err = s.Certify(n.name, harness.Certificate{})
+		}
 		if err != nil {
 			return err
 		}

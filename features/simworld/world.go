@@ -33,6 +33,8 @@ func (*World) Lacks(tag string) string {
 	switch tag {
 	case "process":
 		return "the simulated world has no processes, signals or command lines"
+	case "tls":
+		return "the simulated world carries the interconnect without TLS"
 	case "http":
 		return "the session's HTTP binding and the observability listener exist in the real build only"
 	}
