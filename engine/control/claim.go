@@ -23,12 +23,20 @@ type Claim struct {
 	RaftID    uint64 // 0 while joining
 	Counter   uint64
 	// Token tells a repeated claim of one process from another process with the
-	// same identity and counter. A joiner keeps it until it has a raft id.
-	Token     [tokenBytes]byte
+	// same identity and counter. A directory keeps it until a claim of it was admitted.
+	Token [tokenBytes]byte
+	// Admitted are the tokens under which the directory was admitted before, the
+	// newest last, at most admittedMax.
+	Admitted  [][tokenBytes]byte
 	Endpoints Endpoints
 }
 
-const tokenBytes = 16
+const (
+	tokenBytes = 16
+	// admittedMax is how many admissions a directory remembers: a member that was
+	// away for more starts of another one takes it for a stranger until it caught up.
+	admittedMax = 16
+)
 
 // Admission answers a claim.
 type Admission struct {
@@ -89,6 +97,9 @@ func (c Claim) Encode() ([]byte, error) {
 	if c.Cluster != (primitives.UUID{}) {
 		m.Cluster = c.Cluster[:]
 	}
+	for i := range c.Admitted {
+		m.Admitted = append(m.Admitted, c.Admitted[i][:])
+	}
 	return deterministic.Marshal(m)
 }
 
@@ -109,6 +120,15 @@ func DecodeClaim(b []byte) (Claim, error) {
 		},
 	}
 	copy(c.Cluster[:], m.GetCluster())
+	if len(m.GetAdmitted()) > admittedMax {
+		return Claim{}, fmt.Errorf("%w: claim with %d admissions", ErrMessage, len(m.GetAdmitted()))
+	}
+	for _, token := range m.GetAdmitted() {
+		if len(token) != tokenBytes {
+			return Claim{}, fmt.Errorf("%w: claim with a token of %d bytes", ErrMessage, len(token))
+		}
+		c.Admitted = append(c.Admitted, [tokenBytes]byte(token))
+	}
 	return c, nil
 }
 

@@ -32,7 +32,7 @@ func (g *Group) found(ctx context.Context, id *controlpb.Identity) error {
 	if err != nil {
 		return fmt.Errorf("found the cluster: %w", err)
 	}
-	id.Founding = false
+	id.Founding, id.Admitted = false, [][]byte{g.token[:]}
 	g.founded = true
 	return g.dir.store(id)
 }

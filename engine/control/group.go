@@ -1,9 +1,11 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"go.etcd.io/raft/v3"
@@ -19,6 +21,7 @@ type Group struct {
 	world    primitives.World
 	settings Settings
 	dir      *directory
+	proof    [][]byte            // see Proof
 	stored   *controlpb.Identity // what the identity file holds
 	token    [tokenBytes]byte
 	identity atomic.Pointer[Identity]
@@ -114,11 +117,6 @@ func (g *Group) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if refused := id.GetStale(); refused != "" {
-		return &ForeignError{Dir: g.dir.path, What: fmt.Sprintf(
-			"the cluster refused it (%s); if node '%s' runs elsewhere, leave it to that one, else run DROP NODE %s and start this node with an empty directory",
-			refused, id.GetNodeId(), id.GetNodeId())}
-	}
 	action, err := decideStart(id, g.settings.Join, g.settings.Bootstrap)
 	if err != nil {
 		return err
@@ -130,19 +128,11 @@ func (g *Group) open(ctx context.Context) error {
 	}
 	g.stored = id
 	id.Counter++
-	g.world.Entropy().Read(g.token[:])
-	switch action {
-	case startFound:
+	g.drawToken(id)
+	g.proof = append(slices.Clone(id.GetAdmitted()), g.token[:])
+	if action == startFound {
 		err = g.found(ctx, id)
-	case startJoin:
-		// The token is durable before anybody hears of it: a claim whose answer was
-		// lost is made again under it, by this process or the next.
-		if len(id.GetToken()) == tokenBytes {
-			g.token = [tokenBytes]byte(id.GetToken())
-		}
-		id.Token = g.token[:]
-		err = g.dir.store(id)
-	default:
+	} else {
 		err = g.dir.store(id)
 	}
 	if err != nil {
@@ -153,6 +143,20 @@ func (g *Group) open(ctx context.Context) error {
 		return nil
 	}
 	return g.takeOver(id)
+}
+
+// drawToken chooses what the claims of this start are known by. A token is durable
+// before anybody hears of it and kept until an admission under it is: a claim whose
+// answer was lost is made again under it, by this process or the next.
+func (g *Group) drawToken(id *controlpb.Identity) {
+	admitted := id.GetAdmitted()
+	spent := len(admitted) > 0 && bytes.Equal(admitted[len(admitted)-1], id.GetToken())
+	if len(id.GetToken()) == tokenBytes && !spent {
+		g.token = [tokenBytes]byte(id.GetToken())
+		return
+	}
+	g.world.Entropy().Read(g.token[:])
+	id.Token = bytes.Clone(g.token[:])
 }
 
 // recover loads the newest snapshot and the log above it.

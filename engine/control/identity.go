@@ -86,9 +86,13 @@ func (d *directory) identify() (*controlpb.Identity, error) {
 	if err := sealIdentity.decode(d.sub(identityName), b, id); err != nil {
 		return nil, err
 	}
-	member, joiner := len(id.GetCluster()) == len(primitives.UUID{}), len(id.GetToken()) == tokenBytes
-	if member != (id.GetRaftId() != 0) || !member && !joiner {
+	if member := len(id.GetCluster()) == len(primitives.UUID{}); member != (id.GetRaftId() != 0) || len(id.GetToken()) != tokenBytes {
 		return nil, &DamageError{File: d.sub(identityName), What: "neither a member nor a node that joins"}
+	}
+	for _, token := range id.GetAdmitted() {
+		if len(token) != tokenBytes {
+			return nil, &DamageError{File: d.sub(identityName), What: fmt.Sprintf("a token of %d bytes", len(token))}
+		}
 	}
 	return id, nil
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (g *Group) join(ctx context.Context) error {
 		return err
 	}
 	id := g.stored
-	id.RaftId, id.Cluster, id.Joining = admission.RaftID, admission.Cluster[:], true
+	id.RaftId, id.Cluster, id.Joining, id.Admitted = admission.RaftID, admission.Cluster[:], true, [][]byte{g.token[:]}
 	if err := g.dir.store(id); err != nil {
 		return fmt.Errorf("keep the identity: %w", err)
 	}
@@ -98,6 +99,10 @@ func (g *Group) reclaim(ctx context.Context) error {
 		if _, err := g.claim(ctx); err != nil {
 			return err
 		}
+		if err := g.confirmed(); err != nil {
+			g.fail(err)
+			return err
+		}
 		if err := g.leaderless(ctx); err != nil {
 			return err
 		}
@@ -132,9 +137,8 @@ func (g *Group) claim(ctx context.Context) (Admission, error) {
 		}
 		var refused *ClaimError
 		if errors.As(err, &refused) {
-			err := errors.Join(refused, g.disown(refused))
-			g.fail(err)
-			return Admission{}, err
+			g.fail(refused)
+			return Admission{}, refused
 		}
 		// No leader is ordinary for some seconds. Later, lines get rare.
 		if attempt >= claimPatience && attempt&(attempt-1) == 0 {
@@ -148,21 +152,25 @@ func (g *Group) claim(ctx context.Context) (Admission, error) {
 	}
 }
 
-// disown marks the directory of a process that is not the newest of its member.
-// Every start counts on from what the directory says: without the mark an old copy
-// would only have to be started often enough to pass for a newer process, and would
-// vote without the log that the member acknowledged.
-func (g *Group) disown(refused *ClaimError) error {
-	if refused.Case != ClaimStale || g.me().RaftID == 0 {
+// confirmed keeps the token of an admission: whatever starts from this directory
+// shows it from now on.
+func (g *Group) confirmed() error {
+	if n := len(g.stored.Admitted); n > 0 && bytes.Equal(g.stored.Admitted[n-1], g.token[:]) {
 		return nil
 	}
-	directoryDisowned.Hit()
-	g.stored.Stale = refused.Text
+	g.stored.Admitted = append(g.stored.Admitted, g.token[:])
+	if surplus := len(g.stored.Admitted) - admittedMax; surplus > 0 {
+		g.stored.Admitted = g.stored.Admitted[surplus:]
+	}
 	if err := g.dir.store(g.stored); err != nil {
-		return fmt.Errorf("mark the data directory: %w", err)
+		return fmt.Errorf("keep the admission: %w", err)
 	}
 	return nil
 }
+
+// Proof returns the tokens that show which admissions this process knows of: those
+// of its directory and its own, the newest last.
+func (g *Group) Proof() [][]byte { return g.proof }
 
 // claimOnce asks the leader, which may be this node.
 func (g *Group) claimOnce(ctx context.Context) (Admission, error) {
@@ -172,6 +180,9 @@ func (g *Group) claimOnce(ctx context.Context) (Admission, error) {
 	c := Claim{
 		Format: format, ClusterID: me.ClusterID, Cluster: me.Cluster, Node: me.NodeID,
 		RaftID: me.RaftID, Counter: me.Counter, Token: g.token, Endpoints: *g.endpoints.Load(),
+	}
+	for _, token := range g.stored.GetAdmitted() {
+		c.Admitted = append(c.Admitted, [tokenBytes]byte(token))
 	}
 	if g.Leads() || g.settings.Peers == nil {
 		return g.AdmitMember(ctx, c)

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+
 	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives/planted"
@@ -50,6 +52,7 @@ func judge(s *catalog.State, clusterID string, c Claim) (verdict, *ClaimError) {
 // judgeMember decides about a claim under the name of a member.
 func judgeMember(node *catalog.Node, c Claim) (verdict, *ClaimError) {
 	again := c.Counter == node.Counter && string(c.Token[:]) == node.Token
+	descends := string(c.Token[:]) == node.Token || slices.ContainsFunc(c.Admitted, func(t [tokenBytes]byte) bool { return string(t[:]) == node.Token })
 	switch {
 	case c.RaftID != node.RaftID:
 		return verdict{}, refuseClaim(ClaimStale, "stale incarnation: node '%s' has raft id %d here, not %d", c.Node, node.RaftID, c.RaftID)
@@ -57,6 +60,11 @@ func judgeMember(node *catalog.Node, c Claim) (verdict, *ClaimError) {
 		return verdict{}, refuseClaim(ClaimStale,
 			"stale incarnation: start %d of node '%s' was admitted, this is start %d; two processes share one identity, or an old copy of the directory was restored",
 			node.Counter, c.Node, c.Counter)
+	case !descends:
+		oldCopyRefused.Hit()
+		return verdict{}, refuseClaim(ClaimStale,
+			"stale incarnation: the data directory of node '%s' does not know of the admission of its start %d; it is an old copy: start the node with the one it last ran with, or run DROP NODE %s and start it with an empty one",
+			c.Node, node.Counter, c.Node)
 	case again && c.Endpoints == (Endpoints{node.Interconnect, node.Client, node.Console}):
 		return verdict{admitted: node.RaftID}, nil
 	}

@@ -15,7 +15,7 @@ var (
 	transferFailed     = invariant.Sometimes("a snapshot transfer failed")
 	transferLost       = invariant.Sometimes("a snapshot transfer lost its generation")
 	readRepeated       = invariant.Sometimes("a read was asked for again")
-	directoryDisowned  = invariant.Sometimes("a process of an old copy of a data directory was refused")
+	oldCopyRefused     = invariant.Sometimes("an old copy of a data directory was refused though it was started more often")
 	leadershipLost     = invariant.Sometimes("a leader lost its leadership with commands pending")
 	logFull            = invariant.Sometimes("a command waited for room in the log")
 )

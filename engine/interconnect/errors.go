@@ -115,12 +115,13 @@ const (
 	SetupBusy                             // too many connections or handshakes
 	SetupStopping                         // the node stops
 	SetupTransport                        // plaintext met TLS
+	SetupUnproven                         // it does not know of the admission of the member it says it is
 	setupCodes
 )
 
 var setupNames = [setupCodes]string{
 	"", "malformed", "format", "cluster", "certificate", "identity", "removed", "stale incarnation", "duplicate process", "stranger", "misdirected",
-	"class", "busy", "stopping", "transport security",
+	"class", "busy", "stopping", "transport security", "unproven",
 }
 
 func (c SetupCode) String() string {

@@ -43,7 +43,7 @@ func feed(t interface{ Fatalf(string, ...any) }, class Class, stream []byte, siz
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	m.identity.Store(&identity{testProcess("n1", 1, 1, 1), testCluster})
+	m.identity.Store(&identity{process: testProcess("n1", 1, 1, 1), cluster: testCluster})
 	m.tasks = primitives.NewGroup(context.Background(), w)
 	for op := range Operations() {
 		switch op.Form() {

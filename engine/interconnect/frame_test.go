@@ -304,7 +304,7 @@ func FuzzControlMessage(f *testing.F) {
 				return
 			}
 			r := testReception
-			if p, refused := r.accept(m, nil, Peer{Node: "n3", RaftID: 3, Counter: 4}); refused == nil && p.Node != "n3" {
+			if p, refused := r.accept(m, nil, Peer{Node: "n3", RaftID: 3, Counter: 4}, testMembers()); refused == nil && p.Node != "n3" {
 				t.Fatalf("accepted %v", p)
 			}
 		case 3:

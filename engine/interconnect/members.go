@@ -2,6 +2,7 @@ package interconnect
 
 import (
 	"fmt"
+	"slices"
 
 	"plexus/engine/interconnect/interconnectpb"
 	"plexus/primitives"
@@ -47,6 +48,23 @@ func (m *members) judge(p Process, removed func(uint64) bool) *SetupError {
 	return nil
 }
 
+// proven reports whether a process that judge lets pass may take the place of the
+// one that is known: it does when it shows that it knows of that one's admission. An
+// old copy of a data directory cannot, however often it is started. One whose
+// admission this node has yet to learn of may, unless the one it replaces is linked.
+func (m *members) proven(p Process, proof [][]byte, linked bool) bool {
+	known, ok := m.known[p.Node]
+	switch {
+	case !ok:
+		return true
+	case p.RaftID != known.RaftID:
+		return !linked
+	case known.Token == "":
+		return true
+	}
+	return slices.ContainsFunc(proof, func(token []byte) bool { return string(token) == known.Token })
+}
+
 func staleProcess(p Process, admitted uint64) *SetupError {
 	return &SetupError{Code: SetupStale, Detail: fmt.Sprintf(
 		"stale incarnation: start %d of node '%s', start %d was admitted; two processes share one identity, or an old copy of the directory was restored", p.Counter, p.Node, admitted)}
@@ -86,12 +104,13 @@ type receptionist struct {
 	clusterID string
 	cluster   primitives.UUID
 	endpoint  string
+	proof     [][]byte
 	removed   func(uint64) bool
 	stopping  bool
 }
 
 // receive checks every field of a HELLO.
-func (r *receptionist) receive(h *interconnectpb.Hello, cert *certified, known *members) (caller, *SetupError) {
+func (r *receptionist) receive(h *interconnectpb.Hello, cert *certified, known *members, linked bool) (caller, *SetupError) {
 	refuse := func(code SetupCode, text string, args ...any) (caller, *SetupError) {
 		return caller{}, &SetupError{Code: code, Detail: fmt.Sprintf(text, args...)}
 	}
@@ -136,12 +155,15 @@ func (r *receptionist) receive(h *interconnectpb.Hello, cert *certified, known *
 	if e := known.judge(p, r.removed); e != nil {
 		return caller{}, e
 	}
+	if c.guest = !known.proven(p, h.GetProof(), linked); c.guest && c.class != Management {
+		return refuse(SetupUnproven, "start %d of node '%s' does not know of the admission of the one that is a member here", p.Counter, p.Node)
+	}
 	return c, nil
 }
 
 // accept checks a WELCOME against whom the dialler expected: a node and raft id, or
 // anybody where the node is empty.
-func (r *receptionist) accept(w *interconnectpb.Welcome, cert *certified, expected Peer) (Process, *SetupError) {
+func (r *receptionist) accept(w *interconnectpb.Welcome, cert *certified, expected Peer, known *members) (Process, *SetupError) {
 	refuse := func(code SetupCode, text string, args ...any) (Process, *SetupError) {
 		return Process{}, &SetupError{Code: code, Detail: fmt.Sprintf(text, args...)}
 	}
@@ -165,6 +187,8 @@ func (r *receptionist) accept(w *interconnectpb.Welcome, cert *certified, expect
 		return refuse(SetupIdentity, "node '%s' has raft id %d, not %d", p.Node, p.RaftID, expected.RaftID)
 	case p.RaftID != 0 && p.Counter < expected.Counter:
 		return Process{}, staleProcess(p, expected.Counter)
+	case p.RaftID != 0 && !known.proven(p, w.GetProof(), false):
+		return refuse(SetupUnproven, "start %d of node '%s' does not know of the admission of start %d", p.Counter, p.Node, expected.Counter)
 	}
 	return p, nil
 }

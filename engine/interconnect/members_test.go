@@ -35,6 +35,54 @@ func testHello(p Process, edit func(*interconnectpb.Hello)) *interconnectpb.Hell
 	return h
 }
 
+// TestOnlyDescendantsReplaceAMember has processes of a member say what they know of
+// its admissions.
+func TestOnlyDescendantsReplaceAMember(t *testing.T) {
+	m := new(members)
+	m.set([]Peer{{Node: "n3", RaftID: 3, Counter: 4, Token: "fourth"}, {Node: "n5", RaftID: 5, Counter: 1, Token: "first"}})
+	for _, c := range []struct {
+		name   string
+		from   Process
+		proof  []string
+		class  Class
+		linked bool
+		guest  bool
+		code   SetupCode
+	}{
+		{name: "the admitted process", from: testProcess("n3", 3, 4, 7), proof: []string{"third", "fourth"}},
+		{name: "its next start", from: testProcess("n3", 3, 5, 7), proof: []string{"fourth", "fifth"}},
+		{name: "a later start after some that this node missed", from: testProcess("n3", 3, 9, 7), proof: []string{"fourth", "sixth", "ninth"}},
+		{name: "an old copy that was started often", from: testProcess("n3", 3, 9, 7), proof: []string{"third", "other"}, guest: true},
+		{name: "an old copy in a class for members", from: testProcess("n3", 3, 9, 7), proof: []string{"third"}, class: Replication, code: SetupUnproven},
+		{name: "nobody in particular", from: testProcess("n3", 3, 5, 7), guest: true},
+		{name: "another process of the admitted start", from: testProcess("n3", 3, 4, 8), guest: true},
+		{name: "a member that joined again", from: testProcess("n3", 6, 1, 7), proof: []string{"new"}},
+		{name: "somebody who says so while the member is there", from: testProcess("n3", 6, 1, 7), linked: true, guest: true},
+	} {
+		h := testHello(c.from, nil)
+		h.Class = uint32(c.class)
+		for _, token := range c.proof {
+			h.Proof = append(h.Proof, []byte(token))
+		}
+		got, refused := testReception.receive(h, nil, m, c.linked)
+		if code := codeOf(refused); code != c.code || refused == nil && got.guest != c.guest {
+			t.Errorf("%s: guest %v, %v", c.name, got.guest, refused)
+		}
+		w := &interconnectpb.Welcome{Process: c.from.proto(), Cluster: testCluster[:], Proof: h.Proof}
+		if _, refused := testReception.accept(w, nil, Peer{Node: "n3", RaftID: 3, Counter: 4}, m); c.from.RaftID == 3 &&
+			(refused != nil) != (c.guest || c.code != 0) {
+			t.Errorf("%s as the acceptor: %v", c.name, refused)
+		}
+	}
+}
+
+func codeOf(e *SetupError) SetupCode {
+	if e == nil {
+		return 0
+	}
+	return e.Code
+}
+
 // TestHelloIsChecked holds every field of a HELLO to certificate and state.
 func TestHelloIsChecked(t *testing.T) {
 	n3 := testProcess("n3", 3, 4, 7)
@@ -88,7 +136,7 @@ func TestHelloIsChecked(t *testing.T) {
 		if c.local != nil {
 			c.local(&r)
 		}
-		got, refused := r.receive(testHello(c.from, c.edit), c.cert, testMembers())
+		got, refused := r.receive(testHello(c.from, c.edit), c.cert, testMembers(), false)
 		switch {
 		case c.code == 0 && refused != nil:
 			t.Errorf("%s: refused: %v", c.name, refused)
@@ -124,7 +172,7 @@ func TestWelcomeIsChecked(t *testing.T) {
 		{"a foreign certificate", testProcess("n3", 3, 4, 1), testCluster[:], &certified{cluster: "x", node: "n3"}, expected, SetupCertificate},
 	} {
 		r := testReception
-		got, refused := r.accept(&interconnectpb.Welcome{Process: c.from.proto(), Cluster: c.cluster}, c.cert, c.expected)
+		got, refused := r.accept(&interconnectpb.Welcome{Process: c.from.proto(), Cluster: c.cluster}, c.cert, c.expected, testMembers())
 		if c.code == 0 && (refused != nil || got != c.from) || c.code != 0 && (refused == nil || refused.Code != c.code) {
 			t.Errorf("%s: %v, %v", c.name, got, refused)
 		}
@@ -190,7 +238,7 @@ func FuzzHello(f *testing.F) {
 			return
 		}
 		r := testReception
-		c, refused := r.receive(h, nil, testMembers())
+		c, refused := r.receive(h, nil, testMembers(), false)
 		if refused != nil {
 			if refused.Detail == "" || refused.Code == 0 || refused.Code >= setupCodes {
 				t.Fatalf("refused without a reason: %+v", refused)

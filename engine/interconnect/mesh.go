@@ -95,6 +95,9 @@ type Peer struct {
 	Endpoint string
 	// Counter is the incarnation that was admitted; an older one is refused.
 	Counter uint64
+	// Token is that of the admission: a newer incarnation shows that it knows of it.
+	// Without one every newer incarnation counts.
+	Token string
 }
 
 // Mesh is the interconnect of one node: connections with every peer, what is
@@ -133,7 +136,10 @@ type Mesh struct {
 type identity struct {
 	process Process
 	cluster primitives.UUID
+	proof   [][]byte
 }
+
+func (i *identity) same(o *identity) bool { return i.process == o.process && i.cluster == o.cluster }
 
 // New returns an interconnect that does nothing yet.
 func New(w primitives.World, s Settings) (*Mesh, error) {
@@ -176,14 +182,20 @@ func (m *Mesh) HandleStream(op Operation, h func(ctx context.Context, from Proce
 
 // Identify says who this node is. It comes before Start, and again once a joining
 // node knows its raft id and its cluster: what it had dialled before, when it was
-// nobody, is dialled anew.
-func (m *Mesh) Identify(p Process, cluster primitives.UUID) {
+// nobody, is dialled anew. proof are the tokens of the admissions it knows of; without
+// any, those named before stay.
+func (m *Mesh) Identify(p Process, cluster primitives.UUID, proof ...[]byte) {
 	m.lock()
-	old := m.identity.Swap(&identity{p, cluster})
+	old := m.identity.Load()
+	if len(proof) == 0 && old != nil {
+		proof = old.proof
+	}
+	next := &identity{process: p, cluster: cluster, proof: proof}
+	m.identity.Store(next)
 	peers := m.orderedPeers()
 	m.unlock()
 	for _, other := range peers {
-		if old != nil && *old != (identity{p, cluster}) {
+		if old != nil && !old.same(next) {
 			other.redial()
 		}
 		other.poke()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -33,7 +34,7 @@ func (m *Mesh) receptionist() *receptionist {
 	id := m.identity.Load()
 	return &receptionist{
 		self: id.process, clusterID: m.settings.ClusterID, cluster: id.cluster, endpoint: m.Endpoint(),
-		removed: m.settings.Removed, stopping: m.stopping.Load(),
+		proof: id.proof, removed: m.settings.Removed, stopping: m.stopping.Load(),
 	}
 }
 
@@ -145,7 +146,7 @@ func (m *Mesh) introduce(ch channel, frames *frameReader, cert *certified, expec
 	r := m.receptionist()
 	hello := &interconnectpb.Hello{
 		Format: Format, ClusterId: r.clusterID, Process: r.self.proto(), Class: uint32(class), Slot: uint32(number),
-		Endpoint: expected.Endpoint, Node: expected.Node,
+		Endpoint: expected.Endpoint, Node: expected.Node, Proof: r.proof,
 	}
 	if r.cluster != (primitives.UUID{}) {
 		hello.Cluster = r.cluster[:]
@@ -167,7 +168,9 @@ func (m *Mesh) introduce(ch channel, frames *frameReader, cert *certified, expec
 		if err := Decode(payload, w); err != nil {
 			return Process{}, err
 		}
-		p, refused := r.accept(w, cert, expected)
+		m.lock()
+		p, refused := r.accept(w, cert, expected, &m.members)
+		m.unlock()
 		if refused != nil {
 			return Process{}, refused
 		}
@@ -180,6 +183,14 @@ func (m *Mesh) introduce(ch channel, frames *frameReader, cert *certified, expec
 		return Process{}, &SetupError{Code: SetupCode(min(w.GetCode(), 255)), Detail: w.GetDetail(), Remote: true}
 	}
 	return Process{}, fmt.Errorf("%w: %s in answer to HELLO", ErrMalformed, h.kind)
+}
+
+// linked reports whether there is a connection with another member of the name that
+// a process gives, under the lock.
+func (m *Mesh) linked(p *interconnectpb.Process) bool {
+	return slices.ContainsFunc(m.links, func(c *connection) bool {
+		return c.remote.Node == p.GetNode() && c.remote.RaftID != p.GetRaftId() && !c.guest
+	})
 }
 
 // meet notes a process and ends the connections of the one it replaces.
@@ -285,7 +296,7 @@ func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 	}
 	m.lock()
 	r := m.receptionist()
-	from, refused := r.receive(hello, cert, &m.members)
+	from, refused := r.receive(hello, cert, &m.members, m.linked(hello.GetProcess()))
 	if refused == nil && !m.roomFor(from) {
 		refused = &SetupError{Code: SetupBusy, Detail: "too many connections"}
 	}
@@ -302,7 +313,7 @@ func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 		}
 		return nil, refused
 	}
-	welcome := &interconnectpb.Welcome{Process: r.self.proto()}
+	welcome := &interconnectpb.Welcome{Process: r.self.proto(), Proof: r.proof}
 	if r.cluster != (primitives.UUID{}) {
 		welcome.Cluster = r.cluster[:]
 	}

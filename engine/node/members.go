@@ -41,7 +41,7 @@ func (m *members) run(ctx context.Context) error {
 func (m *members) setPeers() bool {
 	var peers []interconnect.Peer
 	for n := range m.node.group.State().Nodes() {
-		peers = append(peers, interconnect.Peer{Node: n.ID, RaftID: n.RaftID, Endpoint: n.Interconnect, Counter: n.Counter})
+		peers = append(peers, interconnect.Peer{Node: n.ID, RaftID: n.RaftID, Endpoint: n.Interconnect, Counter: n.Counter, Token: n.Token})
 	}
 	if len(peers) == 0 {
 		return false

@@ -115,7 +115,7 @@ func (n *Node) Start(ctx context.Context) error {
 	n.tasks = primitives.NewGroup(context.Background(), n.world)
 	consensus.start(group, n.tasks)
 	n.epoch = interconnect.NewEpoch(n.world)
-	mesh.Identify(n.process(), group.Identity().Cluster)
+	mesh.Identify(n.process(), group.Identity().Cluster, group.Proof()...)
 	n.joined = primitives.NewEvent(n.world)
 	n.interest = newInterest(n)
 	n.exchange = exchange.New(exchange.Settings{

@@ -72,7 +72,7 @@ Feature: Who belongs to the cluster is decided once and remembered
     And the log of node-3 contains "stale incarnation"
     When node-3 starts
     Then node-3 exits with status 1 within 30s
-    And the log of node-3 contains "the cluster refused it"
+    And the log of node-3 contains "it is an old copy"
     And the cluster has 3 voters
 
   @needs:nats @fault:kill

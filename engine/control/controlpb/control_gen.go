@@ -25,13 +25,13 @@ type Identity struct {
 	Counter uint64 `protobuf:"varint,6,opt,name=counter,proto3" json:"counter,omitempty"`
 	// The first start has not finished writing the group's first snapshot.
 	Founding bool `protobuf:"varint,7,opt,name=founding,proto3" json:"founding,omitempty"`
-	// What a node that joins is known by before it has a raft id.
+	// What this start, and every later one until one is admitted, is known by.
 	Token []byte `protobuf:"bytes,8,opt,name=token,proto3" json:"token,omitempty"`
 	// The node was admitted, but its log is not created yet.
 	Joining bool `protobuf:"varint,9,opt,name=joining,proto3" json:"joining,omitempty"`
-	// Why the cluster refused a process of this directory as not the newest of its
-	// member; no other will be started from it.
-	Stale         string `protobuf:"bytes,10,opt,name=stale,proto3" json:"stale,omitempty"`
+	// The tokens under which processes of this directory were admitted, the newest
+	// last: an old copy of it lacks that of the member's newest admission.
+	Admitted      [][]byte `protobuf:"bytes,10,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -129,11 +129,11 @@ func (x *Identity) GetJoining() bool {
 	return false
 }
 
-func (x *Identity) GetStale() string {
+func (x *Identity) GetAdmitted() [][]byte {
 	if x != nil {
-		return x.Stale
+		return x.Admitted
 	}
-	return ""
+	return nil
 }
 
 // Manifest lists the sections of one snapshot.
@@ -360,6 +360,7 @@ type Claim struct {
 	Counter       uint64                 `protobuf:"varint,6,opt,name=counter,proto3" json:"counter,omitempty"`
 	Token         []byte                 `protobuf:"bytes,7,opt,name=token,proto3" json:"token,omitempty"`
 	Endpoints     *Endpoints             `protobuf:"bytes,8,opt,name=endpoints,proto3" json:"endpoints,omitempty"`
+	Admitted      [][]byte               `protobuf:"bytes,9,rep,name=admitted,proto3" json:"admitted,omitempty"` // tokens under which the member was admitted before
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -446,6 +447,13 @@ func (x *Claim) GetToken() []byte {
 func (x *Claim) GetEndpoints() *Endpoints {
 	if x != nil {
 		return x.Endpoints
+	}
+	return nil
+}
+
+func (x *Claim) GetAdmitted() [][]byte {
+	if x != nil {
+		return x.Admitted
 	}
 	return nil
 }
@@ -797,7 +805,7 @@ var File_engine_control_controlpb_control_proto protoreflect.FileDescriptor
 
 const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\n" +
-	"&engine/control/controlpb/control.proto\x12\x11plexus.control.v1\"\x89\x02\n" +
+	"&engine/control/controlpb/control.proto\x12\x11plexus.control.v1\"\x8f\x02\n" +
 	"\bIdentity\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x1d\n" +
 	"\n" +
@@ -808,9 +816,9 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\acounter\x18\x06 \x01(\x04R\acounter\x12\x1a\n" +
 	"\bfounding\x18\a \x01(\bR\bfounding\x12\x14\n" +
 	"\x05token\x18\b \x01(\fR\x05token\x12\x18\n" +
-	"\ajoining\x18\t \x01(\bR\ajoining\x12\x14\n" +
-	"\x05stale\x18\n" +
-	" \x01(\tR\x05stale\"\xf5\x01\n" +
+	"\ajoining\x18\t \x01(\bR\ajoining\x12\x1a\n" +
+	"\badmitted\x18\n" +
+	" \x03(\fR\badmitted\"\xf5\x01\n" +
 	"\bManifest\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\fR\acluster\x12\x14\n" +
@@ -826,7 +834,7 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\tEndpoints\x12\"\n" +
 	"\finterconnect\x18\x01 \x01(\tR\finterconnect\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x18\n" +
-	"\aconsole\x18\x03 \x01(\tR\aconsole\"\xf6\x01\n" +
+	"\aconsole\x18\x03 \x01(\tR\aconsole\"\x92\x02\n" +
 	"\x05Claim\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\x04R\x06format\x12\x1d\n" +
 	"\n" +
@@ -836,7 +844,8 @@ const file_engine_control_controlpb_control_proto_rawDesc = "" +
 	"\araft_id\x18\x05 \x01(\x04R\x06raftId\x12\x18\n" +
 	"\acounter\x18\x06 \x01(\x04R\acounter\x12\x14\n" +
 	"\x05token\x18\a \x01(\fR\x05token\x12:\n" +
-	"\tendpoints\x18\b \x01(\v2\x1c.plexus.control.v1.EndpointsR\tendpoints\"s\n" +
+	"\tendpoints\x18\b \x01(\v2\x1c.plexus.control.v1.EndpointsR\tendpoints\x12\x1a\n" +
+	"\badmitted\x18\t \x03(\fR\badmitted\"s\n" +
 	"\tAdmission\x12\x17\n" +
 	"\araft_id\x18\x01 \x01(\x04R\x06raftId\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\fR\acluster\x123\n" +

@@ -95,6 +95,7 @@ type Hello struct {
 	Slot          uint32                 `protobuf:"varint,6,opt,name=slot,proto3" json:"slot,omitempty"`
 	Endpoint      string                 `protobuf:"bytes,7,opt,name=endpoint,proto3" json:"endpoint,omitempty"` // the one that was dialled
 	Node          string                 `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`         // who was expected there, empty for a seed
+	Proof         [][]byte               `protobuf:"bytes,9,rep,name=proof,proto3" json:"proof,omitempty"`       // tokens of the admissions that the caller knows of
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -185,11 +186,19 @@ func (x *Hello) GetNode() string {
 	return ""
 }
 
+func (x *Hello) GetProof() [][]byte {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
 // Welcome accepts a connection.
 type Welcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Process       *Process               `protobuf:"bytes,1,opt,name=process,proto3" json:"process,omitempty"`
 	Cluster       []byte                 `protobuf:"bytes,2,opt,name=cluster,proto3" json:"cluster,omitempty"` // UUID, empty while the acceptor is joining
+	Proof         [][]byte               `protobuf:"bytes,3,rep,name=proof,proto3" json:"proof,omitempty"`     // as of HELLO
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -234,6 +243,13 @@ func (x *Welcome) GetProcess() *Process {
 func (x *Welcome) GetCluster() []byte {
 	if x != nil {
 		return x.Cluster
+	}
+	return nil
+}
+
+func (x *Welcome) GetProof() [][]byte {
+	if x != nil {
+		return x.Proof
 	}
 	return nil
 }
@@ -608,7 +624,7 @@ const file_engine_interconnect_interconnectpb_interconnect_proto_rawDesc = "" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x17\n" +
 	"\araft_id\x18\x02 \x01(\x04R\x06raftId\x12\x18\n" +
 	"\acounter\x18\x03 \x01(\x04R\acounter\x12\x14\n" +
-	"\x05epoch\x18\x04 \x01(\fR\x05epoch\"\xed\x01\n" +
+	"\x05epoch\x18\x04 \x01(\fR\x05epoch\"\x83\x02\n" +
 	"\x05Hello\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -618,10 +634,12 @@ const file_engine_interconnect_interconnectpb_interconnect_proto_rawDesc = "" +
 	"\x05class\x18\x05 \x01(\rR\x05class\x12\x12\n" +
 	"\x04slot\x18\x06 \x01(\rR\x04slot\x12\x1a\n" +
 	"\bendpoint\x18\a \x01(\tR\bendpoint\x12\x12\n" +
-	"\x04node\x18\b \x01(\tR\x04node\"^\n" +
+	"\x04node\x18\b \x01(\tR\x04node\x12\x14\n" +
+	"\x05proof\x18\t \x03(\fR\x05proof\"t\n" +
 	"\aWelcome\x129\n" +
 	"\aprocess\x18\x01 \x01(\v2\x1f.plexus.interconnect.v1.ProcessR\aprocess\x12\x18\n" +
-	"\acluster\x18\x02 \x01(\fR\acluster\"5\n" +
+	"\acluster\x18\x02 \x01(\fR\acluster\x12\x14\n" +
+	"\x05proof\x18\x03 \x03(\fR\x05proof\"5\n" +
 	"\aRefused\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\"c\n" +
