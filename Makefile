@@ -19,6 +19,8 @@ SEEDS ?= 3
 NODES ?= 1,3
 TAGS ?= ~@slow
 JOB ?=
+# Feature files of real worlds that run side by side: they wait most of the time.
+TOGETHER ?= 3
 FEATURES := go test ./features -count=1 -nodes=$(NODES) -scenarios='$(TAGS)' -keep=$(CURDIR)/$(CACHE)/artifacts
 
 .PHONY: help
@@ -64,7 +66,7 @@ sim: build ## determinism sample, corpus and acceptance in the simulated world
 .PHONY: local
 local: ## acceptance with real processes and servers on loopback
 	@mkdir -p $(CACHE)
-	$(FEATURES) -world=local -job='$(if $(JOB),$(JOB)-local)' -skips=$(CURDIR)/$(CACHE)/skips-local.txt -timeout 30m
+	$(FEATURES) -parallel $(TOGETHER) -world=local -job='$(if $(JOB),$(JOB)-local)' -skips=$(CURDIR)/$(CACHE)/skips-local.txt -timeout 30m
 	@cat $(CACHE)/skips-local.txt
 
 .PHONY: crash-test

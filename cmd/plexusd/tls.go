@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plexus/engine/node"
 	"plexus/real"
 	"plexus/real/certificates"
 )
@@ -46,13 +47,13 @@ func tlsFiles(args []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("plexusd tls", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	dir := flags.String("dir", "plexus-tls", "")
-	cluster, node := new(string), new(string)
+	cluster, nodeID := new(string), new(string)
 	var names hosts
 	switch verb {
 	case "init":
 		cluster = flags.String("cluster-id", "default", "")
 	case "issue":
-		node = flags.String("node", "", "")
+		nodeID = flags.String("node", "", "")
 		flags.Var(&names, "host", "")
 	case "", "--help", "-h", "help":
 		fmt.Fprint(out, tlsText)
@@ -69,20 +70,43 @@ func tlsFiles(args []string, out, problems io.Writer) int {
 		return tlsUsage(problems, err)
 	case flags.NArg() > 0:
 		return tlsUsage(problems, fmt.Errorf("unexpected argument %q", flags.Arg(0)))
-	case verb == "issue" && (*node == "" || len(names) == 0):
+	case verb == "init" && *cluster == "":
+		return tlsUsage(problems, errors.New("--cluster-id needs a name"))
+	case verb == "issue" && (*nodeID == "" || len(names) == 0):
 		return tlsUsage(problems, errors.New("--node and --host are needed"))
+	}
+	if err := validNames(*cluster, *nodeID); err != nil {
+		return tlsUsage(problems, err)
 	}
 	now := real.NewWorld(real.Options{}).Clock().Wall()
 	if verb == "init" {
 		err = makeAuthority(*dir, *cluster, now, out)
 	} else {
-		err = issueNode(*dir, *node, names, now, out)
+		err = issueNode(*dir, *nodeID, names, now, out)
 	}
 	if err != nil {
 		fmt.Fprintf(problems, "plexusd: %v\n", err)
 		return statusFailed
 	}
 	return statusStopped
+}
+
+// validNames refuses what no node would start with, before it becomes a certificate
+// and the name of a file. An empty name is not asked for.
+func validNames(cluster, nodeID string) error {
+	s := node.Defaults()
+	var errs []error
+	for _, name := range []struct{ setting, flag, value string }{
+		{"cluster-id", "--cluster-id", cluster}, {"node-id", "--node", nodeID},
+	} {
+		if name.value == "" {
+			continue
+		}
+		if err := s.Set(name.setting, name.value); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name.flag, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func tlsUsage(problems io.Writer, err error) int {
