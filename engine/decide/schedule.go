@@ -23,6 +23,9 @@ type Cluster struct {
 	ReplicaCount int
 	// Random is the seed of the scheduler of tests, nil for the real one.
 	Random *uint64
+	// Attempt tells attempts at the same change of owners apart: what one of them
+	// took back is not what another one prepares.
+	Attempt uint64
 }
 
 // The causes of a change of owner.
@@ -107,7 +110,8 @@ type scheduling struct {
 	old     *catalog.Schedule // nil if there is none
 	in      schedule.Input
 	// only, if it is set, are the operators whose assignment may change.
-	only []int
+	only    []int
+	attempt uint64
 }
 
 func newScheduling(state *catalog.State, domain string, cluster Cluster) (*scheduling, *ast.Diagnostic) {
@@ -115,7 +119,7 @@ func newScheduling(state *catalog.State, domain string, cluster Cluster) (*sched
 	if missing != nil {
 		return nil, missing
 	}
-	p := &scheduling{state: state, c: c, graph: c.graph()}
+	p := &scheduling{state: state, c: c, graph: c.graph(), attempt: cluster.Attempt}
 	p.domain, _ = state.Domain(domain)
 	p.old, _ = state.Schedule(domain)
 	p.rules = c.rules(p.graph)
@@ -269,7 +273,7 @@ func (p *scheduling) assignment(a *schedule.Assignment, index uint64) catalog.As
 		now.Transition = before.Transition
 	default:
 		now.Transition = catalog.Transition{
-			ID: transitionID(p.domain.Name, now.Key, before.Primary, a.Primary, index), From: before.Primary, To: a.Primary, Cause: CauseForced,
+			ID: transitionID(p.domain.Name, now.Key, before.Primary, a.Primary, index, p.attempt), From: before.Primary, To: a.Primary, Cause: CauseForced,
 		}
 		if p.lives(before.Primary) {
 			now.Transition.Cause = CausePlanned
@@ -288,9 +292,10 @@ func (p *scheduling) lives(node string) bool {
 }
 
 // transitionID identifies a change of owner. One schedule is replaced once, so
-// what changed in which place of which schedule happens once in a cluster's life.
-func transitionID(domain string, key catalog.Key, from, to string, index uint64) (id primitives.UUID) {
-	text := binary.BigEndian.AppendUint64(nil, index)
+// what changed in which place of which schedule, at which attempt, happens once in
+// a cluster's life.
+func transitionID(domain string, key catalog.Key, from, to string, index, attempt uint64) (id primitives.UUID) {
+	text := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, index), attempt)
 	for _, part := range []string{domain, key.Kind.String(), key.Name, from, to} {
 		text = binary.AppendUvarint(text, uint64(len(part)))
 		text = append(text, part...)

@@ -110,6 +110,12 @@ func TestOutcomes(t *testing.T) {
 		t.Fatal(refused)
 	}
 	id := a.Schedule.Assignments[1].Transition.ID
+	// What an attempt took back is not what the next one prepares.
+	next := s.cluster
+	next.Attempt++
+	if other, _ := Schedule(s.state, "d", next); other.Schedule.Assignments[1].Transition.ID == id {
+		t.Error("two attempts are the same transition")
+	}
 	a.SetOutcomes(map[primitives.UUID][]catalog.Outcome{id: {{Component: 3}}, {9}: {{Component: 1}}})
 	s.apply(a.Step)
 	committed, _ := s.state.Schedule("d")

@@ -184,7 +184,7 @@ func (p *Participant) join(ctx context.Context, r *request, name string, work fu
 	var j *job
 	refused := false
 	p.locked(func() {
-		if refused = discardFirst.HitIf(p.discarded.has(r.Binding.Transition)); refused {
+		if refused = discardFirst.HitIf(p.discarded.has(r.Binding)); refused {
 			return
 		}
 		if j = p.jobs[r.Binding]; j != nil {
@@ -394,7 +394,7 @@ func (p *Participant) discard(ctx context.Context, b *Binding) error {
 	var j *job
 	p.locked(func() {
 		if !committed {
-			p.discarded.add(b.Transition)
+			p.discarded.add(*b)
 		}
 		if j = p.jobs[*b]; j != nil {
 			j.cancel()

@@ -7,31 +7,32 @@ import (
 	"plexus/primitives"
 )
 
-// tombstones remembers the newest discarded transitions: a request to prepare one
-// of them that comes late makes nothing that nobody would remove.
+// tombstones remembers the newest discarded bindings: a request to prepare one of
+// them that comes late makes nothing that nobody would remove. Another attempt at
+// the same transition, by another leader or under another hold, is not late.
 type tombstones struct {
-	set   map[primitives.UUID]bool
-	order []primitives.UUID
+	set   map[Binding]bool
+	order []Binding
 }
 
 // tombstonesMax bounds them. A late request is bound to this process and its
-// transition was discarded a moment ago.
+// binding was discarded a moment ago.
 const tombstonesMax = 4096
 
-func newTombstones() tombstones { return tombstones{set: map[primitives.UUID]bool{}} }
+func newTombstones() tombstones { return tombstones{set: map[Binding]bool{}} }
 
-func (t *tombstones) has(id primitives.UUID) bool { return t.set[id] }
+func (t *tombstones) has(b Binding) bool { return t.set[b] }
 
-func (t *tombstones) add(id primitives.UUID) {
-	if t.set[id] {
+func (t *tombstones) add(b Binding) {
+	if t.set[b] {
 		return
 	}
 	if len(t.order) == tombstonesMax {
 		delete(t.set, t.order[0])
 		t.order = t.order[1:]
 	}
-	t.set[id] = true
-	t.order = append(t.order, id)
+	t.set[b] = true
+	t.order = append(t.order, b)
 }
 
 // sortedIDs returns the keys in order.

@@ -203,9 +203,12 @@ func (c *cluster) Drain(ctx context.Context, t session.Task, node string) (*sess
 func (c *cluster) Drop(ctx context.Context, _ session.Task, node string) (*session.TaskOutcome, error) {
 	err := c.node.leader.Drop(ctx, node)
 	var refused *catalog.Refusal
+	var prepare *handoff.PrepareError
 	switch {
 	case errors.As(err, &refused):
 		return &session.TaskOutcome{Failed: refused}, nil
+	case errors.As(err, &prepare):
+		return &session.TaskOutcome{Failed: &catalog.Refusal{Code: "node", Message: prepare.Error()}}, nil
 	case err != nil:
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (m *members) schedule() []schedule.Node {
 
 // cluster returns everything that planning a schedule needs beside the definitions.
 func (m *members) cluster() decide.Cluster {
-	c := decide.Cluster{Nodes: m.schedule(), ReplicaCount: m.node.settings.ReplicaCount}
+	c := decide.Cluster{Nodes: m.schedule(), ReplicaCount: m.node.settings.ReplicaCount, Attempt: m.node.world.Entropy().Uint64()}
 	if m.node.settings.Scheduler == SchedulerRandom {
 		// Every leader draws alike, so a change of leaders moves nothing.
 		id := m.node.group.Identity().Cluster

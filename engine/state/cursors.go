@@ -24,13 +24,15 @@ type Key struct {
 	Instance int
 }
 
-// Cursors keeps the states of cursor sources under one directory. One task at a
-// time uses a key.
+// Cursors keeps the states of cursor sources under one directory. Its methods may
+// be used by any task: a source saves while others read what it saved.
 type Cursors struct {
 	world   primitives.World
 	dataDir string
 	lock    *primitives.Mutex
 	newest  map[Key]newest // may be forgotten at any time
+	// using serialises what is done with the files of a key.
+	using map[Key]*primitives.Mutex
 }
 
 // newest is what is known of the slots of a key.
@@ -42,13 +44,39 @@ type newest struct {
 
 // NewCursors returns the store in a data directory.
 func NewCursors(w primitives.World, dataDir string) *Cursors {
-	return &Cursors{world: w, dataDir: dataDir, lock: primitives.NewMutex(w), newest: map[Key]newest{}}
+	return &Cursors{world: w, dataDir: dataDir, lock: primitives.NewMutex(w), newest: map[Key]newest{}, using: map[Key]*primitives.Mutex{}}
+}
+
+// use waits until nobody else works with the files of a key.
+func (c *Cursors) use(ctx context.Context, key Key) (done func(), err error) {
+	if err := c.lock.Lock(ctx); err != nil {
+		return nil, err
+	}
+	m := c.using[key]
+	if m == nil {
+		m = primitives.NewMutex(c.world)
+		c.using[key] = m
+	}
+	c.lock.Unlock()
+	if err := m.Lock(ctx); err != nil {
+		return nil, err
+	}
+	return m.Unlock, nil
 }
 
 var tornSlot = invariant.Sometimes("a cursor state was recovered from its older slot")
 
 // Load returns the saved state of a key, false if none was ever saved.
 func (c *Cursors) Load(ctx context.Context, key Key) (contract.State, bool, error) {
+	done, err := c.use(ctx, key)
+	if err != nil {
+		return contract.State{}, false, err
+	}
+	defer done()
+	return c.load(ctx, key)
+}
+
+func (c *Cursors) load(ctx context.Context, key Key) (contract.State, bool, error) {
 	var slots [2]slot
 	for i := range slots {
 		var err error
@@ -83,6 +111,11 @@ func (c *Cursors) Load(ctx context.Context, key Key) (contract.State, bool, erro
 
 // Save makes a state durable (S1).
 func (c *Cursors) Save(ctx context.Context, key Key, s contract.State) error {
+	done, err := c.use(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer done()
 	last, err := c.last(ctx, key)
 	if err != nil {
 		return err
@@ -105,6 +138,11 @@ func (c *Cursors) Save(ctx context.Context, key Key, s contract.State) error {
 
 // Delete forgets a key.
 func (c *Cursors) Delete(ctx context.Context, key Key) error {
+	done, err := c.use(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if err := c.lock.Lock(ctx); err != nil {
 		return err
 	}
@@ -156,19 +194,30 @@ func (c *Cursors) Positions(ctx context.Context, domain, ingestor string) (state
 		if key.Ingestor != ingestor {
 			continue
 		}
-		s, found, err := c.Load(ctx, key)
+		s, at, err := c.position(ctx, key)
 		if err != nil {
 			return nil, 0, err
 		}
-		last, err := c.last(ctx, key)
-		if err != nil {
-			return nil, 0, err
-		}
-		if found {
-			states[key.Instance], number = s, max(number, last.number)
+		if at > 0 {
+			states[key.Instance], number = s, max(number, at)
 		}
 	}
 	return states, number, nil
+}
+
+// position returns a state and the number it was saved under, 0 for none.
+func (c *Cursors) position(ctx context.Context, key Key) (contract.State, uint64, error) {
+	done, err := c.use(ctx, key)
+	if err != nil {
+		return contract.State{}, 0, err
+	}
+	defer done()
+	s, found, err := c.load(ctx, key)
+	if err != nil || !found {
+		return s, 0, err
+	}
+	last, err := c.last(ctx, key)
+	return s, last.number, err
 }
 
 // Replace makes these the only saved states of an ingestor. It may be repeated
@@ -243,7 +292,7 @@ func (c *Cursors) last(ctx context.Context, key Key) (newest, error) {
 		if known || read {
 			return last, nil
 		}
-		if _, _, err := c.Load(ctx, key); err != nil {
+		if _, _, err := c.load(ctx, key); err != nil {
 			return newest{}, err
 		}
 	}

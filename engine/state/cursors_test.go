@@ -215,3 +215,48 @@ func TestSweepDeletesWhatIsNotKept(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Others read what a source saves while it saves: nothing of it is damaged, and
+// what is read never goes back.
+func TestCursorsAreReadWhileTheyAreSaved(t *testing.T) {
+	s := sim.New(sim.Options{Seed: 3})
+	defer s.Close()
+	h := s.Host("node-1")
+	done := false
+	h.Start("saver", func(ctx context.Context, w primitives.World) {
+		c := NewCursors(w, "data")
+		g := primitives.NewGroup(ctx, w)
+		for range 3 {
+			g.Go("reader", func(ctx context.Context) error {
+				for last := 0; last < 200; {
+					states, _, err := c.Positions(ctx, testKey.Domain, testKey.Ingestor)
+					if err != nil {
+						return err
+					}
+					if n := number(states[0]); n < last {
+						return fmt.Errorf("read %d behind %d", n, last)
+					} else {
+						last = n
+					}
+					_ = primitives.Sleep(ctx, w, 100*time.Microsecond)
+				}
+				return nil
+			})
+		}
+		g.Go("saver", func(ctx context.Context) error {
+			for n := 1; n <= 200; n++ {
+				if err := c.Save(ctx, testKey, testState(n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := g.Wait(ctx); err != nil {
+			t.Error(err)
+		}
+		done = true
+	})
+	if err := s.Run(time.Minute); err != nil || !done {
+		t.Fatal(err, done)
+	}
+}
