@@ -4,10 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"plexus/engine/catalog"
-	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
 )
 
@@ -120,25 +118,4 @@ func (g *Group) WaitApplied(ctx context.Context, index uint64) error {
 		}
 	}
 	return nil
-}
-
-// expiryEvery is how often outcomes are looked at for reclamation. It is coarse:
-// an outcome may be kept that much longer than promised.
-const expiryEvery = 30 * time.Second
-
-// expire forgets outcomes whose retention has passed.
-func (g *Group) expire(ctx context.Context) error {
-	for {
-		if err := primitives.Sleep(ctx, g.world, expiryEvery); err != nil {
-			return err
-		}
-		before := g.world.Clock().Wall().Add(-g.settings.RetryValidity).UnixNano()
-		if !g.Leads() || !g.State().Expired(before, 0) {
-			continue
-		}
-		step := &catalogpb.Step{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{Before: before}}}
-		if _, err := g.Propose(ctx, &catalogpb.Command{Steps: []*catalogpb.Step{step}}); err != nil && ctx.Err() == nil {
-			g.world.Log().Warn("outcomes could not be reclaimed", "error", err)
-		}
-	}
 }

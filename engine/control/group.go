@@ -309,7 +309,6 @@ func (g *Group) run() error {
 	}
 	g.tasks.Go("membership claim", g.reclaim)
 	g.tasks.Go("membership promotion", g.promote)
-	g.tasks.Go("execution expiry", g.expire)
 	g.snapshots.Raise() // there may be too much log already
 	return nil
 }

@@ -116,13 +116,6 @@ func (c *connection) run() {
 	c.fail(c.read())
 }
 
-// usable reports whether streams can begin.
-func (c *connection) usable() bool {
-	c.lock()
-	defer c.unlock()
-	return c.dead == nil && !c.draining
-}
-
 // wished reports whether a side let the connection retire before it ended.
 func (c *connection) wished() bool {
 	c.lock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 	"plexus/primitives"
 )
@@ -36,8 +35,6 @@ func (n *consensusNode) repeat(ctx context.Context, draw primitives.Entropy) {
 	switch {
 	case err != nil:
 		c.repeated = append(c.repeated, x)
-	case result.Refused != nil && result.Refused.Code == catalog.ReferenceExpired:
-		// A clock leapt: nobody may ask again.
 	case result.Refused != nil:
 		c.sim.Fail("applies-once", fmt.Sprintf("the command that makes domain %s is refused: %v", x.name, result.Refused))
 	default:
