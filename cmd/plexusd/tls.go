@@ -96,14 +96,9 @@ func tlsFiles(args []string, out, problems io.Writer) int {
 func validNames(cluster, nodeID string) error {
 	s := node.Defaults()
 	var errs []error
-	for _, name := range []struct{ setting, flag, value string }{
-		{"cluster-id", "--cluster-id", cluster}, {"node-id", "--node", nodeID},
-	} {
-		if name.value == "" {
-			continue
-		}
-		if err := s.Set(name.setting, name.value); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name.flag, err))
+	for _, name := range [][2]string{{"cluster-id", cluster}, {"node-id", nodeID}} {
+		if name[1] != "" {
+			errs = append(errs, s.Set(name[0], name[1]))
 		}
 	}
 	return errors.Join(errs...)
