@@ -95,10 +95,16 @@ func readPassword(file string) (string, error) {
 
 // serve runs the node until it is asked to stop.
 func serve(c *config.Config, out, problems io.Writer) int {
-	w := real.NewWorld(real.Options{Log: logHandler(c, problems), Panicked: func(task string, cause any, stack []byte) {
+	panicked := func(task string, cause any, stack []byte) {
 		fmt.Fprintf(problems, "plexusd: the task %q broke down: %v\n\n%s", task, cause, stack)
 		os.Exit(statusFailed)
-	}})
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			panicked("plexusd", cause, debug.Stack())
+		}
+	}()
+	w := real.NewWorld(real.Options{Log: logHandler(c, problems), Panicked: panicked})
 	// Before any other work, so that an early signal is not lost.
 	asked, release := w.StopSignals()
 	ctx := context.Background()
