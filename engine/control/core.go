@@ -228,8 +228,21 @@ func (c *core) reconfigure(change confChange) {
 
 // receive steps a message. The machine refuses only messages it has outgrown.
 func (c *core) receive(m *pb.Message) {
+	defer c.caught()
 	if err := c.node.Step(m); err != nil {
 		c.group.world.Log().Debug("raft refused a message", "type", m.GetType().String(), "error", err)
+	}
+}
+
+// caught ends this member's part when its log proved to lack what it had
+// acknowledged.
+func (c *core) caught() {
+	switch p := recover().(type) {
+	case nil:
+	case lostLog:
+		c.fail(&LostLogError{Dir: c.group.dir.path, Node: c.group.me().NodeID})
+	default:
+		panic(p)
 	}
 }
 

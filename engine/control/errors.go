@@ -77,6 +77,14 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("consensus data is damaged at %s:%d (%s); restore this node from its peers or a backup", e.File, e.Offset, e.What)
 }
 
+// LostLogError says that the log lacks entries which this member had acknowledged.
+type LostLogError struct{ Dir, Node string }
+
+func (e *LostLogError) Error() string {
+	return fmt.Sprintf("the consensus log in %s lacks entries that this node had acknowledged; run DROP NODE %s, then start it with an empty data directory",
+		e.Dir, e.Node)
+}
+
 // ForeignError says that the data directory belongs to someone else.
 type ForeignError struct {
 	Dir  string

@@ -44,6 +44,12 @@ func judge(s *catalog.State, clusterID string, c Claim) (verdict, *ClaimError) {
 	case members(s) >= catalog.NodesMax:
 		return verdict{}, refuseClaim(ClaimFull, "cluster is full (%d); run DROP NODE for a node that is gone, then start this one again", catalog.NodesMax)
 	}
+	for n := range s.Nodes() {
+		if n.Interconnect == c.Endpoints.Interconnect {
+			return verdict{}, refuseClaim(ClaimInvalid, "endpoint %s is that of node '%s'; name another one for node '%s', or run DROP NODE %s if that node is gone",
+				n.Interconnect, n.ID, c.Node, n.ID)
+		}
+	}
 	record := c.record()
 	record.RaftId = s.NextRaftID
 	return verdict{step: addNode(record), adds: record.RaftId}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"plexus/primitives/invariant"
 )
@@ -30,7 +31,17 @@ func (l *raftLogger) Errorf(f string, v ...any) { l.log.Error("raft: " + fmt.Spr
 func (l *raftLogger) Fatal(v ...any)            { invariant.That(false, "raft: "+fmt.Sprint(v...)) }
 func (l *raftLogger) Fatalf(f string, v ...any) { invariant.Thatf(false, "raft: "+f, v...) }
 func (l *raftLogger) Panic(v ...any)            { invariant.That(false, "raft: "+fmt.Sprint(v...)) }
-func (l *raftLogger) Panicf(f string, v ...any) { invariant.Thatf(false, "raft: "+f, v...) }
+func (l *raftLogger) Panicf(f string, v ...any) {
+	if strings.HasPrefix(f, "tocommit(") {
+		panic(lostLog{})
+	}
+	invariant.Thatf(false, "raft: "+f, v...)
+}
+
+// lostLog is what the library finds when a leader commits entries that this member
+// had acknowledged and does not have: its log was cut between two records, which
+// recovery cannot tell from an append that never finished.
+type lostLog struct{}
 
 // debug builds the text only for a log that shows it: the library says several
 // things about every message.

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"plexus/engine/catalog"
 	"plexus/engine/client"
+	"plexus/engine/control"
 	"plexus/engine/node"
 	"plexus/engine/session"
 	"plexus/engine/session/sessionpb"
@@ -26,6 +28,7 @@ type crowd struct {
 	nodes []*node.Node
 	// adjust changes the settings of every node.
 	adjust []func(*node.Settings)
+	ended  error // of the last node that ended by itself
 }
 
 func newCrowd(t *testing.T, seed uint64, size int, adjust ...func(*node.Settings)) *crowd {
@@ -69,7 +72,9 @@ func (c *crowd) start(i int) {
 		}
 		c.nodes[i] = n
 		defer func() { c.nodes[i] = nil }()
-		_ = n.Wait(ctx)
+		if err := n.Wait(ctx); ctx.Err() == nil {
+			c.ended = err
+		}
 		if _, err := n.Stop(context.Background()); err != nil {
 			c.t.Errorf("stop: %v", err)
 		}
@@ -289,4 +294,32 @@ func TestSourcesWaitForEveryNodeToPrepare(t *testing.T) {
 		c.until(func() bool { return c.ready(i) })
 	}
 	c.reads((leader+1)%3, "even", 25)
+}
+
+// TestALostLogEndsItsNode cuts the end off the log of a member between two records,
+// as no crash can: the node ends when it is told what it had acknowledged, with what
+// to do about it.
+func TestALostLogEndsItsNode(t *testing.T) {
+	c := newCrowd(t, 6, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	victim := (c.leader() + 1) % 3
+	disk := c.hosts[victim].Disk()
+	var name string
+	for _, file := range disk.Names() {
+		if strings.Contains(file, "consensus/wal/") {
+			name = file
+		}
+	}
+	before := disk.Get(name)
+	c.run(c.leader(), "CREATE SCHEMA one (x U8)", "CREATE SCHEMA two (x U8)")
+	c.until(func() bool { return len(c.nodes[victim].NotReady()) == 0 && len(disk.Get(name)) > len(before) })
+	c.hosts[victim].Kill()
+	c.until(func() bool { return !c.hosts[victim].Running() })
+	disk.Put(name, before)
+	c.start(victim)
+	c.until(func() bool { return c.ended != nil })
+	var lost *control.LostLogError
+	if !errors.As(c.ended, &lost) || !strings.Contains(c.ended.Error(), "DROP NODE "+c.hosts[victim].Name()) {
+		t.Errorf("it ended with %v", c.ended)
+	}
 }

@@ -262,7 +262,8 @@ func list(field func(*Settings) *[]string) func(*Settings, string) error {
 		*field(s) = nil
 		for part := range strings.SplitSeq(v, ",") {
 			part = strings.TrimSpace(part)
-			if _, _, err := net.SplitHostPort(part); err != nil {
+			host, port, err := net.SplitHostPort(part)
+			if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 || host == "" {
 				return fmt.Errorf("'%s' is no host:port", part)
 			}
 			*field(s) = append(*field(s), part)
