@@ -234,4 +234,3 @@ func TestLawMembership(t *testing.T) {
 		}
 	})
 }
-

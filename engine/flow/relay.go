@@ -130,6 +130,7 @@ func newRelay(d *Domain, plan *decide.RelayPlan) (*Relay, error) {
 		r.layout = layout
 	}
 	r.consumers.Store(&[]*consumer{})
+	r.gated()
 	r.task = d.Start("relay", r.run)
 	if r.layout != nil {
 		r.sender = &sender{relay: r, wake: primitives.NewNotice(d.world)}
@@ -292,12 +293,18 @@ func (r *Relay) setGates(n int) {
 	r.lock()
 	was := r.gates
 	r.gates = n
+	r.gated()
 	r.admitWaiting()
 	r.mu.Unlock()
 	if was != n {
 		r.rouse(true)
 		r.rouse(false)
 	}
+}
+
+// gated tells how many holds let nobody in from here on.
+func (r *Relay) gated() {
+	observe.Emit(r.d.deps.Tap, observe.Event{Kind: observe.RelayGated, Domain: r.d.name, Name: r.name, Count: r.gates})
 }
 
 // run is the task that hands over one batch after the other.

@@ -35,6 +35,7 @@ const (
 	ExecutionStarted                       // Text: kind, ID: schedule under which this node executes it from now on, Count: 1 if every node does
 	ExecutionEnded                         // Text: kind; nothing of it executes here any more
 	RootsWatched                           // Tree, Count: roots of rows that another node forwarded
+	RelayGated                             // Count: holds that let nobody in from here on
 
 	// Deliveries between nodes. All name them by Peer and Run: the other process,
 	// Tree and ID: incarnation and sequence of the channel, Hash: the number of row

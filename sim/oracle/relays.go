@@ -7,11 +7,13 @@ import (
 )
 
 // Relays checks the buffers of one process: a relay never holds more batches than
-// its capacity, and fans them out in the order of admission, each once.
+// its capacity, admits none while a hold lets nobody in, and fans them out in the
+// order of admission, each once.
 type Relays struct {
 	fail     Fail
 	capacity map[string]int
 	next     map[relayID]uint64 // sequence of the next dispatch
+	gates    map[relayID]int    // holds that let nobody in
 }
 
 type relayID struct{ domain, name string }
@@ -19,13 +21,18 @@ type relayID struct{ domain, name string }
 // NewRelays returns an oracle for relays with these capacities; relays it does
 // not know may hold what they want.
 func NewRelays(fail Fail, capacity map[string]int) *Relays {
-	return &Relays{fail: fail, capacity: capacity, next: map[relayID]uint64{}}
+	return &Relays{fail: fail, capacity: capacity, next: map[relayID]uint64{}, gates: map[relayID]int{}}
 }
 
 // Observe implements observe.Tap.
 func (o *Relays) Observe(e observe.Event) {
 	switch e.Kind {
+	case observe.RelayGated:
+		o.gates[relayID{e.Domain, e.Name}] = e.Count
 	case observe.RelayAdmitted:
+		if holds := o.gates[relayID{e.Domain, e.Name}]; holds > 0 {
+			o.fail("gates-hold", fmt.Sprintf("relay %s admits a batch while %d holds let nobody in", e.Name, holds))
+		}
 		if limit, known := o.capacity[e.Name]; known && e.Depth > limit {
 			o.fail("capacity-bound", fmt.Sprintf("relay %s holds %d batches, its capacity is %d", e.Name, e.Depth, limit))
 		}
