@@ -33,6 +33,8 @@ const (
 	// changeBound is how long an operator waits for a change.
 	changeBound = 20 * time.Second
 	stoppedMost = 3 * time.Second
+	// lateMost is how long after a run a change of it may still take effect.
+	lateMost = 15 * time.Second
 	// settleEvery is the pause between two attempts to have the domain run.
 	settleEvery = time.Second
 )
@@ -49,13 +51,20 @@ func (o *Operator) Step(_ int, r *sim.Stream) {
 	o.attempt(o.replacement(o.Replaceable[r.Below(uint64(len(o.Replaceable)))], r))
 }
 
-// Settle has the domain run, whatever became of earlier changes.
+// Settle has the domain run, whatever became of earlier changes: one whose answer
+// was lost may take effect after all, when the next leader goes on with it.
 func (o *Operator) Settle() {
-	for {
-		if code := o.attempt("START"); code == completed || code == alreadyRunning {
-			return
+	for since, runs := o.Sim.Elapsed(), false; !runs || o.Sim.Elapsed()-since < lateMost; o.Sim.Sleep(settleEvery, "next attempt") {
+		switch o.attempt("START") {
+		case alreadyRunning:
+			if !runs {
+				since, runs = o.Sim.Elapsed(), true
+			}
+		case completed:
+			since, runs = o.Sim.Elapsed(), true
+		default:
+			runs = false
 		}
-		o.Sim.Sleep(settleEvery, "next attempt")
 	}
 }
 
