@@ -91,6 +91,7 @@ type attempt struct {
 	draw    *sim.Stream
 	session *client.Session
 	number  int
+	preview *sessionpb.PreviewId // of what was appended last; nil for none
 }
 
 func (x *attempt) open() *client.Session {
@@ -151,7 +152,23 @@ func (x *attempt) stepwise() {
 		}
 		return
 	}
+	if x.preview != nil && x.draw.Below(2) == 0 && !x.commitReviewed() {
+		return
+	}
 	x.commit(x.session.NewReference(), "COMMIT")
+}
+
+// commitReviewed commits what was reviewed, and reports whether the transaction is
+// open still because it would do something else by now.
+func (x *attempt) commitReviewed() (stale bool) {
+	ctx, cancel := x.bound()
+	defer cancel()
+	reply, err := x.session.Do(ctx, client.Request{Reference: x.session.NewReference(), Statements: "COMMIT", Preview: x.preview})
+	if err == nil && reply.GetDisposition() == sessionpb.Disposition_PREVIEW_STALE {
+		return true
+	}
+	x.ended("COMMIT", reply, err)
+	return false
 }
 
 // disturb thinks, or loses the session, or goes on in another one.
@@ -205,12 +222,18 @@ func (x *attempt) taken(text string) bool {
 	if err != nil {
 		return false
 	}
+	x.preview = reply.GetTransaction().GetPreview()
 	return reply.GetDisposition() == sessionpb.Disposition_COMPLETED
 }
 
 // commit executes what commits and notes the outcome.
 func (x *attempt) commit(reference, text string) bool {
 	reply, err := x.execute(reference, text)
+	return x.ended(text, reply, err)
+}
+
+// ended notes what a commit came to.
+func (x *attempt) ended(text string, reply *sessionpb.ExecuteReply, err error) bool {
 	if err != nil {
 		return false
 	}
