@@ -3,6 +3,7 @@ package control
 import (
 	"crypto/sha256"
 	"errors"
+	"reflect"
 	"testing"
 
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -91,7 +92,7 @@ func FuzzControlClaim(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back, err := DecodeClaim(again); err != nil || back != c {
+			if back, err := DecodeClaim(again); err != nil || !reflect.DeepEqual(back, c) {
 				t.Fatalf("%+v comes back as %+v: %v", c, back, err)
 			}
 			if v, refused := judge(state, "c", c); refused == nil && v.admitted == 0 && v.step == nil {

@@ -65,6 +65,8 @@ func stepCommand(step *catalogpb.Step) *catalogpb.Command {
 // DropMember removes a node from the group for ever. It returns a *catalog.Refusal
 // when the node lives, is unknown, or cannot be spared.
 func (g *Group) DropMember(ctx context.Context, node string) error {
+	// Raft forgets once per election timeout who answered: who is live shows over one.
+	until := g.world.Clock().Now().Add(g.settings.Election)
 	for {
 		if _, leads := g.Tenure(); !leads {
 			return g.notLeader()
@@ -78,7 +80,14 @@ func (g *Group) DropMember(ctx context.Context, node string) error {
 		if err != nil {
 			return err
 		}
-		if refused := judgeDrop(state, n, g.me().RaftID, members); refused != nil {
+		refused, lasting := judgeDrop(state, n, g.me().RaftID, members)
+		if refused != nil && !lasting && g.world.Clock().Now().Before(until) {
+			if err := primitives.Sleep(ctx, g.world, progressPoll); err != nil {
+				return err
+			}
+			continue
+		}
+		if refused != nil {
 			return refused
 		}
 		step := &catalogpb.Step{Body: &catalogpb.Step_RemoveNode{RemoveNode: &catalogpb.RemoveNode{Id: n.ID, RaftId: n.RaftID}}}
@@ -91,16 +100,17 @@ func (g *Group) DropMember(ctx context.Context, node string) error {
 	}
 }
 
-// judgeDrop says why a node cannot be dropped now, nil when it can.
-func judgeDrop(s *catalog.State, n *catalog.Node, self uint64, members map[uint64]memberProgress) *catalog.Refusal {
+// judgeDrop says why a node cannot be dropped now, nil when it can, and whether
+// another look would say so, too.
+func judgeDrop(s *catalog.State, n *catalog.Node, self uint64, members map[uint64]memberProgress) (refused *catalog.Refusal, lasting bool) {
 	refuse := func(text string, args ...any) *catalog.Refusal {
 		return &catalog.Refusal{Code: catalog.NodeRefused, Message: fmt.Sprintf(text, args...)}
 	}
 	if n.RaftID == self || members[n.RaftID].active {
-		return refuse("node '%s' is live; stop it first", n.ID)
+		return refuse("node '%s' is live; stop it first", n.ID), true
 	}
 	if n.Role != catalog.Voter {
-		return nil
+		return nil, false
 	}
 	voters, live := 0, 0
 	for m := range s.Nodes() {
@@ -113,11 +123,11 @@ func judgeDrop(s *catalog.State, n *catalog.Node, self uint64, members map[uint6
 	}
 	switch {
 	case voters == 0:
-		return refuse("node '%s' is the last voter", n.ID)
+		return refuse("node '%s' is the last voter", n.ID), true
 	case live <= voters/2:
-		return refuse("without node '%s' there would be no quorum: %d of the %d other voters are live", n.ID, live, voters)
+		return refuse("without node '%s' there would be no quorum: %d of the %d other voters are live", n.ID, live, voters), false
 	}
-	return nil
+	return nil, false
 }
 
 // memberProgress is what the leader knows of a member.

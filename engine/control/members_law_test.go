@@ -195,7 +195,7 @@ func (g *group) drop() {
 			leader = x.RaftID
 		}
 	}
-	if leader == 0 || judgeDrop(g.state, n, leader, members) != nil {
+	if refused, _ := judgeDrop(g.state, n, leader, members); leader == 0 || refused != nil {
 		return
 	}
 	step := &catalogpb.Step{Body: &catalogpb.Step_RemoveNode{RemoveNode: &catalogpb.RemoveNode{Id: n.ID, RaftId: n.RaftID}}}

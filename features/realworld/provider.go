@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -117,13 +118,24 @@ func reachable(ctx context.Context, address string, within time.Duration) error 
 	}
 }
 
+// Ports that no outgoing connection takes, below the range of the operating system:
+// a node that restarts finds its own still free.
+const portsFrom, portsTo = 20000, 32000
+
+// nextPort is where the search goes on. Runs beside each other begin apart.
+var nextPort atomic.Uint32
+
+func init() { nextPort.Store(uint32(os.Getpid()) * 997) }
+
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for range portsTo - portsFrom {
+		port := portsFrom + int(nextPort.Add(1)%(portsTo-portsFrom))
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("no port from %d to %d is free", portsFrom, portsTo)
 }
 
 // servers starts each provider on its first use and ends what it started.
