@@ -89,8 +89,12 @@ fuzz-smoke: ## every fuzz target for 20 s, six minutes at most
 .PHONY: campaign
 campaign: build ## 500 seeds of every simulated workload, and the planted defects
 	bin/plexus-sim campaign --scenario '*' --seeds 500 --profile mix
+	$(MAKE) mutants
+
+.PHONY: mutants
+mutants: ## every planted defect: which scenario finds it, after how many seeds, shrunk, replayed
 	go build -tags planted -ldflags '$(REVISION)' -o bin/plexus-sim-planted ./cmd/plexus-sim
-	bin/plexus-sim-planted mutants --scenario first-pipeline
+	bin/plexus-sim-planted mutants --seeds 2000
 
 .PHONY: failover
 failover: build ## how long failovers of a cluster take, in virtual time, over 200 seeds

@@ -123,5 +123,6 @@ func (m *members) statements(on *sim.Host) (script string, start func()) {
 		m.run.Hold(n.History.Linearizable())
 		workload.Clients(m.run.Sim, on, nameClients, nameThink, m.run.Over, n.Step)
 		settle(m.run, on, "names", n.Settle)
+		settle(m.run, on, "barrier", func(int, *sim.Stream) { m.barrier(on) })
 	}
 }
