@@ -58,7 +58,7 @@ func judge(s *catalog.State, clusterID string, c Claim) (verdict, *ClaimError) {
 // judgeMember decides about a claim under the name of a member.
 func judgeMember(node *catalog.Node, c Claim) (verdict, *ClaimError) {
 	again := c.Counter == node.Counter && string(c.Token[:]) == node.Token
-	descends := string(c.Token[:]) == node.Token || slices.ContainsFunc(c.Admitted, func(t [tokenBytes]byte) bool { return string(t[:]) == node.Token })
+	descends := node.Token == "" || string(c.Token[:]) == node.Token || slices.ContainsFunc(c.Admitted, func(t [tokenBytes]byte) bool { return string(t[:]) == node.Token })
 	switch {
 	case c.RaftID != node.RaftID:
 		return verdict{}, refuseClaim(ClaimStale, "stale incarnation: node '%s' has raft id %d here, not %d", c.Node, node.RaftID, c.RaftID)

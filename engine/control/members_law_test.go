@@ -20,6 +20,7 @@ type machine struct {
 	raftID   uint64 // 0 before it heard of its admission
 	counter  uint64
 	token    [tokenBytes]byte
+	known    [][tokenBytes]byte // admissions that the directory knows of
 	runs     bool
 	admitted bool // this process was, as far as it knows
 }
@@ -55,9 +56,12 @@ func newGroup(t *rapid.T) *group {
 
 // start begins a process of a machine.
 func (g *group) start(m *machine) {
-	g.tokens++
 	m.counter++
-	m.token, m.runs, m.admitted = [tokenBytes]byte{g.tokens}, true, false
+	m.runs, m.admitted = true, false
+	if m.token == ([tokenBytes]byte{}) || len(m.known) > 0 && m.known[len(m.known)-1] == m.token {
+		g.tokens++
+		m.token = [tokenBytes]byte{g.tokens}
+	}
 }
 
 // configure changes the configuration of raft.
@@ -124,7 +128,7 @@ func (g *group) claim() {
 	if !m.runs {
 		return
 	}
-	c := Claim{Format: format, ClusterID: "c", Node: m.name, RaftID: m.raftID, Counter: m.counter, Token: m.token, Endpoints: Endpoints{Interconnect: m.name + ":1"}}
+	c := Claim{Format: format, ClusterID: "c", Node: m.name, RaftID: m.raftID, Counter: m.counter, Token: m.token, Admitted: m.known, Endpoints: Endpoints{Interconnect: m.name + ":1"}}
 	if m.raftID != 0 {
 		c.Cluster = g.state.Cluster
 	}
@@ -133,11 +137,12 @@ func (g *group) claim() {
 	case refused != nil:
 		g.refused(m, refused)
 	case v.admitted != 0:
-		if n, ok := g.state.Node(m.name); !ok || n.RaftID != v.admitted || n.Counter != m.counter {
+		if n, ok := g.state.Node(m.name); !ok || n.RaftID != v.admitted || n.Counter != m.counter && m.raftID != 0 {
 			g.t.Fatalf("%s is admitted as member %d, the node record is %+v", m.name, v.admitted, n)
 		}
 		if rapid.IntRange(0, 3).Draw(g.t, "answer") > 0 {
 			m.raftID, m.admitted = v.admitted, true
+			m.known = append(m.known[max(0, len(m.known)-admittedMax+1):], m.token)
 		}
 	case v.adds != 0:
 		g.propose(proposed{stepCommand(v.step), memberChange(pb.ConfChangeAddLearnerNode, v.adds)})
