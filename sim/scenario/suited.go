@@ -22,7 +22,6 @@ var suited = map[planted.Defect][]string{
 	planted.ReusePosition:         {"deliveries"},
 	planted.CountMissedSweeps:     {"deliveries"},
 	planted.AdmitBeforeGraph:      {"deliveries"},
-	planted.FinishUnread:          {"cluster-movers", "cluster-restart"},
 	planted.LeakyGate:             {"cluster-lifecycle"},
 	planted.OpenOnCoordinatorLoss: {"holds"},
 	planted.ReuseGeneration:       {"handoffs"},
