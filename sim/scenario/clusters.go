@@ -106,6 +106,7 @@ func clusterState() campaign.Scenario {
 			x := newCursor(r)
 			x.members.replicate(r.Sim.Stream("workload/replicas"))
 			if x.start() {
+				x.restart = true // a generator gives up after five batches that were rejected in a row
 				x.move("INGESTOR ticks", "INGESTOR ticks", "EMITTER marks_out", "RELAY marks")
 				x.due()
 			}
@@ -139,6 +140,9 @@ func (x *rig) move(units ...string) {
 	x.settle("movers", func(int, *sim.Stream) {
 		p.finish()
 		m.Settle()
+		if x.restart {
+			m.Restart()
+		}
 	})
 }
 

@@ -27,6 +27,7 @@ type rig struct {
 	node       *cluster.Node // the first one
 	members    *members      // what holds for several nodes; nil for one
 	sound      bool          // the external systems never misbehave
+	restart    bool          // whoever moves units restarts the domain in the end
 	client     *sim.Host
 	variant    workload.Variant
 	deliveries *oracle.Deliveries

@@ -61,6 +61,17 @@ func (m *Movers) Settle() {
 	}
 }
 
+// Restart stops the domain and starts it again: a source that gave up goes on.
+func (m *Movers) Restart() {
+	for {
+		m.run("STOP")
+		if m.run("START") {
+			return
+		}
+		m.Sim.Sleep(settleEvery, "next attempt")
+	}
+}
+
 // Drop takes a node out of the cluster, and reports whether it is out.
 func (m *Movers) Drop(node string) bool { return m.control("DROP", node) }
 
