@@ -91,7 +91,7 @@ for ((i = 1; i <= nodes; i++)); do
 	echo "node-$i serves clients at ${client[i - 1]} (log $base/node-$i.log)"
 done
 if ! plexus --domain demo exec 'DESCRIBE DOMAIN' >/dev/null 2>&1; then
-	plexus exec -f examples/first-pipeline.nspl
+	plexus exec -f examples/first-pipeline.nspl >/dev/null
 fi
 echo
 plexus status

@@ -63,7 +63,7 @@ func run(args []string, out, problems io.Writer) int {
 	}
 	c, values, err := config.Load(config.Inputs{Args: args, Env: os.LookupEnv, ReadFile: os.ReadFile})
 	if err == nil && c.InitPasswordFile != "" {
-		c.Node.InitialPassword, err = readPassword(c.InitPasswordFile)
+		err = readPassword(c.InitPasswordFile, &c.Node)
 	}
 	if err != nil {
 		return usage(problems, err)
@@ -85,12 +85,16 @@ func usage(problems io.Writer, err error) int {
 	return statusUsage
 }
 
-func readPassword(file string) (string, error) {
+// readPassword takes the password of the first user from a file.
+func readPassword(file string, s *node.Settings) error {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", &config.UsageError{Place: "--init-password-file", Err: err}
+	if err == nil {
+		err = s.SetInitialPassword(strings.TrimSpace(string(text)))
 	}
-	return strings.TrimSpace(string(text)), nil
+	if err != nil {
+		return &config.UsageError{Place: "--init-password-file", Err: err}
+	}
+	return nil
 }
 
 // serve runs the node until it is asked to stop.

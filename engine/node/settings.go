@@ -15,6 +15,8 @@ import (
 	"plexus/engine/control"
 	"plexus/engine/interconnect"
 	"plexus/engine/session"
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
 	"plexus/primitives/invariant"
 )
 
@@ -134,7 +136,7 @@ var flags = []Flag{
 	{Name: "scheduler", Default: "spread", Help: "where operators run: spread (near what feeds them, load even), random (by chance, for tests)",
 		set: choice(func(s *Settings) *Scheduler { return &s.Scheduler }, SchedulerSpread, SchedulerRandom)},
 	{Name: "init-password", Help: "password of the first user; a random one is written to DATA-DIR/initial-password without it", Secret: true,
-		set: text(func(s *Settings) *string { return &s.InitialPassword })},
+		set: func(s *Settings, v string) error { return s.SetInitialPassword(v) }},
 	{Name: "raft-heartbeat-interval", Default: "250ms", Help: "pause between heartbeats of a leader",
 		set: duration(func(s *Settings) *time.Duration { return &s.Control.Heartbeat })},
 	{Name: "raft-election-timeout", Default: "1500ms", Help: "silence after which a leader counts as lost",
@@ -206,6 +208,16 @@ func (s *Settings) Set(flag, text string) error {
 		}
 	}
 	return fmt.Errorf("%w '%s'", ErrUnknownFlag, flag)
+}
+
+// SetInitialPassword takes the password of the first user. The error does not hold
+// it.
+func (s *Settings) SetInitialPassword(password string) error {
+	if found := model.CheckPassword(ast.Text{Text: password}); len(found) > 0 {
+		return errors.New(found[0].Message)
+	}
+	s.InitialPassword = password
+	return nil
 }
 
 // Check refuses settings that contradict each other.
