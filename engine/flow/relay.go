@@ -422,6 +422,9 @@ func (r *Relay) drop() (lost []*Carrier) {
 	}
 	for _, h := range r.buffer[first:] {
 		lost = append(lost, h.carrier)
+		if !r.mirror {
+			observe.Emit(r.d.deps.Tap, observe.Event{Kind: observe.RelayDropped, Domain: r.d.name, Name: r.name, ID: h.sequence})
+		}
 	}
 	r.buffer = r.buffer[:first]
 	return lost

@@ -36,6 +36,7 @@ const (
 	ExecutionEnded                         // Text: kind; nothing of it executes here any more
 	RootsWatched                           // Tree, Count: roots of rows that another node forwarded
 	RelayGated                             // Count: holds that let nobody in from here on
+	RelayDropped                           // ID: admission sequence: failed before its fan-out began
 
 	// Deliveries between nodes. All name them by Peer and Run: the other process,
 	// Tree and ID: incarnation and sequence of the channel, Hash: the number of row

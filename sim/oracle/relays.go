@@ -8,12 +8,13 @@ import (
 
 // Relays checks the buffers of one process: a relay never holds more batches than
 // its capacity, admits none while a hold lets nobody in, and fans them out in the
-// order of admission, each once.
+// order of admission, each once, except those that fail before their turn.
 type Relays struct {
 	fail     Fail
 	capacity map[string]int
-	next     map[relayID]uint64 // sequence of the next dispatch
-	gates    map[relayID]int    // holds that let nobody in
+	next     map[relayID]uint64          // sequence of the next dispatch
+	gone     map[relayID]map[uint64]bool // sequences that failed before theirs
+	gates    map[relayID]int             // holds that let nobody in
 }
 
 type relayID struct{ domain, name string }
@@ -21,7 +22,7 @@ type relayID struct{ domain, name string }
 // NewRelays returns an oracle for relays with these capacities; relays it does
 // not know may hold what they want.
 func NewRelays(fail Fail, capacity map[string]int) *Relays {
-	return &Relays{fail: fail, capacity: capacity, next: map[relayID]uint64{}, gates: map[relayID]int{}}
+	return &Relays{fail: fail, capacity: capacity, next: map[relayID]uint64{}, gone: map[relayID]map[uint64]bool{}, gates: map[relayID]int{}}
 }
 
 // Observe implements observe.Tap.
@@ -38,10 +39,19 @@ func (o *Relays) Observe(e observe.Event) {
 		}
 		if e.ID == 1 { // a domain that started anew
 			o.next[relayID{e.Domain, e.Name}] = 1
+			o.gone[relayID{e.Domain, e.Name}] = map[uint64]bool{}
+		}
+	case observe.RelayDropped: // its owner moved, or the domain stopped
+		if gone := o.gone[relayID{e.Domain, e.Name}]; gone != nil {
+			gone[e.ID] = true
 		}
 	case observe.RelayDispatched:
 		id := relayID{e.Domain, e.Name}
-		if want := o.next[id]; e.ID != want {
+		want := o.next[id]
+		for ; o.gone[id][want]; want++ {
+			delete(o.gone[id], want)
+		}
+		if e.ID != want {
 			o.fail("relay-order", fmt.Sprintf("relay %s dispatched batch %d, expected %d", e.Name, e.ID, want))
 		}
 		o.next[id] = e.ID + 1
