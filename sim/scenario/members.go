@@ -51,6 +51,7 @@ func newMembers(r *campaign.Run, c *cluster.Cluster) *members {
 	})
 	m.owners = oracle.NewOwners(r.Sim.Fail, m.states)
 	m.exchange = oracle.NewExchange(r.Sim.Fail)
+	m.exchange.Now = r.Sim.Elapsed
 	return m
 }
 
