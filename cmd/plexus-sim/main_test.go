@@ -106,8 +106,8 @@ func TestTheCorpusHolds(t *testing.T) {
 
 // TestFailoverStaysInItsBounds looks at a few failovers; many are for the command.
 func TestFailoverStaysInItsBounds(t *testing.T) {
-	out := try(t, exitClean, "failover", "--seeds", "2", "--workers", "1")
-	for _, told := range []string{"commands accepted", "records flowing", "records in flight", "2 values: least"} {
+	out := try(t, exitClean, "failover", "--seeds", "6", "--workers", "1")
+	for _, told := range []string{"commands accepted", "records flowing", "records in flight", "6 values: least"} {
 		if !strings.Contains(out, told) {
 			t.Errorf("the report does not tell %q:\n%s", told, out)
 		}
