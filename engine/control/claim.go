@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"plexus/engine/control/controlpb"
+	"plexus/engine/strict"
 	"plexus/primitives"
 )
 
@@ -86,8 +85,6 @@ func refuseClaim(c ClaimCase, format string, args ...any) *ClaimError {
 	return &ClaimError{Case: c, Text: fmt.Sprintf(format, args...)}
 }
 
-var deterministic = proto.MarshalOptions{Deterministic: true}
-
 // Encode returns the claim as a message between nodes.
 func (c Claim) Encode() ([]byte, error) {
 	m := &controlpb.Claim{
@@ -100,13 +97,13 @@ func (c Claim) Encode() ([]byte, error) {
 	for i := range c.Admitted {
 		m.Admitted = append(m.Admitted, c.Admitted[i][:])
 	}
-	return deterministic.Marshal(m)
+	return strict.Encode(m)
 }
 
 // DecodeClaim reads what Encode wrote.
 func DecodeClaim(b []byte) (Claim, error) {
 	m := new(controlpb.Claim)
-	if err := proto.Unmarshal(b, m); err != nil {
+	if err := strict.Decode(b, m); err != nil {
 		return Claim{}, fmt.Errorf("%w: claim: %w", ErrMessage, err)
 	}
 	if len(m.GetToken()) != tokenBytes || len(m.GetCluster()) != 0 && len(m.GetCluster()) != len(primitives.UUID{}) {
@@ -158,7 +155,7 @@ func EncodeAnswer(a Admission, err error) ([]byte, error) {
 	if err != nil {
 		answer.Body = &controlpb.ClaimAnswer_Refusal{Refusal: refusalOf(err)}
 	}
-	return deterministic.Marshal(answer)
+	return strict.Encode(answer)
 }
 
 // DecodeAnswer reads what EncodeAnswer wrote. The error of a claim that was not
@@ -166,7 +163,7 @@ func EncodeAnswer(a Admission, err error) ([]byte, error) {
 // at another time or place.
 func DecodeAnswer(b []byte) (Admission, error) {
 	m := new(controlpb.ClaimAnswer)
-	if err := proto.Unmarshal(b, m); err != nil {
+	if err := strict.Decode(b, m); err != nil {
 		return Admission{}, fmt.Errorf("%w: answer to a claim: %w", ErrMessage, err)
 	}
 	if refusal := m.GetRefusal(); refusal != nil {
@@ -177,13 +174,13 @@ func DecodeAnswer(b []byte) (Admission, error) {
 
 // EncodeSectionRequest asks for one section of a snapshot.
 func EncodeSectionRequest(id SnapshotID, section int) ([]byte, error) {
-	return deterministic.Marshal(&controlpb.SectionRequest{Index: id.Index, Term: id.Term, Section: uint32(section)})
+	return strict.Encode(&controlpb.SectionRequest{Index: id.Index, Term: id.Term, Section: uint32(section)})
 }
 
 // DecodeSectionRequest reads what EncodeSectionRequest wrote.
 func DecodeSectionRequest(b []byte) (SnapshotID, int, error) {
 	m := new(controlpb.SectionRequest)
-	if err := proto.Unmarshal(b, m); err != nil {
+	if err := strict.Decode(b, m); err != nil {
 		return SnapshotID{}, 0, fmt.Errorf("%w: request of a section: %w", ErrMessage, err)
 	}
 	return SnapshotID{Index: m.GetIndex(), Term: m.GetTerm()}, int(m.GetSection()), nil

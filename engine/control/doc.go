@@ -25,5 +25,5 @@
 //	G7  A raft id that was dropped is never a member again.
 //
 // Log format: wal.go. Snapshot format: snapshot.go. The package imports catalog,
-// raft and primitives; it never imports flow, session or a connector.
+// strict, raft and primitives; it never imports flow, session or a connector.
 package control

@@ -40,7 +40,7 @@ func EncodeMessage(m *pb.Message) ([]byte, error) { return AppendMessage(nil, m)
 
 // AppendMessage is EncodeMessage behind dst.
 func AppendMessage(dst []byte, m *pb.Message) ([]byte, error) {
-	return deterministic.MarshalAppend(dst, m)
+	return proto.MarshalOptions{Deterministic: true}.MarshalAppend(dst, m)
 }
 
 // DecodeMessage reads a raft message of another node.

@@ -84,7 +84,7 @@ func (l *Leader) Run(ctx context.Context) error {
 	follower := l.deps.Group.Follow()
 	defer l.deps.Group.Unfollow(follower)
 	var tenure uint64
-	reconciling, stop := ctx, context.CancelFunc(func() {})
+	during, stop := ctx, context.CancelFunc(func() {})
 	defer func() { stop() }()
 	for {
 		retry := primitives.Never
@@ -96,9 +96,9 @@ func (l *Leader) Run(ctx context.Context) error {
 			tenure = term
 			stop()
 			if leads {
-				reconciling, stop = primitives.WithCancel(ctx, l.world)
-				l.reconcile(g, reconciling)
-				l.part(g, reconciling)
+				during, stop = primitives.WithCancel(ctx, l.world)
+				l.duty(g, during, "leader reconciliation", l.reconcile)
+				l.duty(g, during, "leader departures", l.depart)
 			}
 		}
 		if leads {
@@ -116,30 +116,22 @@ func (l *Leader) Run(ctx context.Context) error {
 	}
 }
 
-// reconcile settles, for one tenure, what earlier moves left at the nodes.
-func (l *Leader) reconcile(g *primitives.Group, tenure context.Context) {
+// duty does something for one tenure, and tells it when the nodes changed.
+func (l *Leader) duty(g *primitives.Group, tenure context.Context, name string, run func(tenure context.Context, changed *primitives.Notice) error) {
 	changed := primitives.NewNotice(l.world)
 	g.Go("leader watch", func(context.Context) error {
 		_ = l.deps.Changed(tenure, changed) // it ends with the tenure
 		return nil
 	})
-	g.Go("leader reconciliation", func(context.Context) error {
-		_ = l.deps.Moves.Reconcile(tenure, l.deps.Schedules, changed)
+	g.Go(name, func(context.Context) error {
+		_ = run(tenure, changed)
 		return nil
 	})
 }
 
-// part gives away, for one tenure, what nodes own that are about to end.
-func (l *Leader) part(g *primitives.Group, tenure context.Context) {
-	changed := primitives.NewNotice(l.world)
-	g.Go("leader watch", func(context.Context) error {
-		_ = l.deps.Changed(tenure, changed) // it ends with the tenure
-		return nil
-	})
-	g.Go("leader departures", func(context.Context) error {
-		_ = l.depart(tenure, changed)
-		return nil
-	})
+// reconcile settles what earlier moves left at the nodes.
+func (l *Leader) reconcile(tenure context.Context, changed *primitives.Notice) error {
+	return l.deps.Moves.Reconcile(tenure, l.deps.Schedules, changed)
 }
 
 // reschedule brings every domain's schedule in line with the nodes there are. It
