@@ -1,6 +1,9 @@
 package interconnect
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -62,7 +65,19 @@ func (m *members) proven(p Process, proof [][]byte, linked bool) bool {
 	case known.Token == "":
 		return true
 	}
-	return slices.ContainsFunc(proof, func(token []byte) bool { return string(token) == known.Token })
+	want := proofOf(known.Token, p)
+	return slices.ContainsFunc(proof, func(one []byte) bool { return bytes.Equal(one, want) })
+}
+
+// proofOf binds the token of an admission to the process that shows it: whoever it
+// is shown to cannot show it for another process.
+func proofOf(token string, p Process) []byte {
+	b := append([]byte(token), 0)
+	b = append(append(b, p.Node...), 0)
+	b = binary.BigEndian.AppendUint64(b, p.RaftID)
+	b = binary.BigEndian.AppendUint64(b, p.Counter)
+	sum := sha256.Sum256(append(b, p.Epoch[:]...))
+	return sum[:16]
 }
 
 func staleProcess(p Process, admitted uint64) *SetupError {

@@ -62,7 +62,7 @@ func TestOnlyDescendantsReplaceAMember(t *testing.T) {
 		h := testHello(c.from, nil)
 		h.Class = uint32(c.class)
 		for _, token := range c.proof {
-			h.Proof = append(h.Proof, []byte(token))
+			h.Proof = append(h.Proof, proofOf(token, c.from))
 		}
 		got, refused := testReception.receive(h, nil, m, c.linked)
 		if code := codeOf(refused); code != c.code || refused == nil && got.guest != c.guest {
@@ -73,6 +73,12 @@ func TestOnlyDescendantsReplaceAMember(t *testing.T) {
 			(refused != nil) != (c.guest || c.code != 0) {
 			t.Errorf("%s as the acceptor: %v", c.name, refused)
 		}
+	}
+	// What one process has shown proves nothing for another.
+	seen := testHello(testProcess("n3", 3, 5, 9), nil)
+	seen.Proof = [][]byte{proofOf("fourth", testProcess("n3", 3, 4, 7))}
+	if got, refused := testReception.receive(seen, nil, m, false); refused != nil || !got.guest {
+		t.Errorf("a proof that was overheard is taken: %+v, %v", got, refused)
 	}
 }
 

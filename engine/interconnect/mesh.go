@@ -136,7 +136,8 @@ type Mesh struct {
 type identity struct {
 	process Process
 	cluster primitives.UUID
-	proof   [][]byte
+	tokens  [][]byte
+	proof   [][]byte // of the tokens, for this process
 }
 
 func (i *identity) same(o *identity) bool { return i.process == o.process && i.cluster == o.cluster }
@@ -182,15 +183,18 @@ func (m *Mesh) HandleStream(op Operation, h func(ctx context.Context, from Proce
 
 // Identify says who this node is. It comes before Start, and again once a joining
 // node knows its raft id and its cluster: what it had dialled before, when it was
-// nobody, is dialled anew. proof are the tokens of the admissions it knows of; without
+// nobody, is dialled anew. The tokens are those of the admissions it knows of; without
 // any, those named before stay.
-func (m *Mesh) Identify(p Process, cluster primitives.UUID, proof ...[]byte) {
+func (m *Mesh) Identify(p Process, cluster primitives.UUID, tokens ...[]byte) {
 	m.lock()
 	old := m.identity.Load()
-	if len(proof) == 0 && old != nil {
-		proof = old.proof
+	if len(tokens) == 0 && old != nil {
+		tokens = old.tokens
 	}
-	next := &identity{process: p, cluster: cluster, proof: proof}
+	next := &identity{process: p, cluster: cluster, tokens: tokens}
+	for _, token := range tokens {
+		next.proof = append(next.proof, proofOf(string(token), p))
+	}
 	m.identity.Store(next)
 	peers := m.orderedPeers()
 	m.unlock()

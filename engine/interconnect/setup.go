@@ -313,7 +313,10 @@ func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 		}
 		return nil, refused
 	}
-	welcome := &interconnectpb.Welcome{Process: r.self.proto(), Proof: r.proof}
+	welcome := &interconnectpb.Welcome{Process: r.self.proto()}
+	if !from.guest {
+		welcome.Proof = r.proof
+	}
 	if r.cluster != (primitives.UUID{}) {
 		welcome.Cluster = r.cluster[:]
 	}

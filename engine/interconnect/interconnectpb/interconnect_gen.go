@@ -95,7 +95,7 @@ type Hello struct {
 	Slot          uint32                 `protobuf:"varint,6,opt,name=slot,proto3" json:"slot,omitempty"`
 	Endpoint      string                 `protobuf:"bytes,7,opt,name=endpoint,proto3" json:"endpoint,omitempty"` // the one that was dialled
 	Node          string                 `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`         // who was expected there, empty for a seed
-	Proof         [][]byte               `protobuf:"bytes,9,rep,name=proof,proto3" json:"proof,omitempty"`       // tokens of the admissions that the caller knows of
+	Proof         [][]byte               `protobuf:"bytes,9,rep,name=proof,proto3" json:"proof,omitempty"`       // of the admissions that the caller knows of, bound to its process
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -198,7 +198,7 @@ type Welcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Process       *Process               `protobuf:"bytes,1,opt,name=process,proto3" json:"process,omitempty"`
 	Cluster       []byte                 `protobuf:"bytes,2,opt,name=cluster,proto3" json:"cluster,omitempty"` // UUID, empty while the acceptor is joining
-	Proof         [][]byte               `protobuf:"bytes,3,rep,name=proof,proto3" json:"proof,omitempty"`     // as of HELLO
+	Proof         [][]byte               `protobuf:"bytes,3,rep,name=proof,proto3" json:"proof,omitempty"`     // as of HELLO, for members only
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
