@@ -269,7 +269,7 @@ func (q *request) reads(ctx context.Context, statements []ast.Statement) (*sessi
 	}
 	statement := statements[0]
 	if ast.ClassOf(statement) == ast.SessionLocal {
-		return q.fail(codeSessionRefused, statement, "%s is a call of its own: run plexus subscribe, or Subscribe and Unsubscribe of the session", head(statement)), nil
+		return q.fail(codeSessionRefused, statement, "%s is a call of its own: run plexus subscribe, or Subscribe and Unsubscribe of the session", ast.Words(statement)), nil
 	}
 	reply := q.read(ctx, statement)
 	q.service.count(statement, reply.GetDisposition())
@@ -278,7 +278,7 @@ func (q *request) reads(ctx context.Context, statements []ast.Statement) (*sessi
 
 func (s *Service) count(statement ast.Statement, d sessionpb.Disposition) {
 	if s.deps.Counts != nil {
-		s.deps.Counts(head(statement), d)
+		s.deps.Counts(ast.Words(statement), d)
 	}
 }
 

@@ -54,7 +54,7 @@ func (q *request) answer(ctx context.Context, statement ast.Statement) (document
 		v, found := q.describeTransaction(ctx, x)
 		return v, x.Format, found
 	}
-	return nil, 0, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, statement.Place(), "not available yet: %s", head(statement))}
+	return nil, 0, ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, statement.Place(), "not available yet: %s", ast.Words(statement))}
 }
 
 func status(running bool) string {

@@ -77,64 +77,13 @@ func completed(statement ast.Statement, v document.Value) *sessionpb.ExecuteRepl
 	return &sessionpb.ExecuteReply{
 		Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_COMPLETED,
 		Document: v, Text: text,
-		Statements: []*sessionpb.StatementOutcome{{Statement: head(statement), Text: text}},
+		Statements: []*sessionpb.StatementOutcome{{Statement: ast.Words(statement), Text: text}},
 	}
 }
 
 // line is a document of one reported line.
 func line(format string, args ...any) document.Value {
 	return new(document.Map).Set(document.Bare, document.Text(fmt.Sprintf(format, args...))).Value()
-}
-
-// head names a statement in outcomes and metrics: its keywords, never a name.
-func head(statement ast.Statement) string {
-	switch x := statement.(type) {
-	case ast.Declaration:
-		return "CREATE " + x.Declares().String()
-	case *ast.CreateUser:
-		return "CREATE USER"
-	case *ast.AlterUser:
-		return "ALTER USER"
-	case *ast.AlterDomain:
-		return "ALTER DOMAIN"
-	case *ast.AlterPlacement:
-		return "ALTER PLACEMENT"
-	case *ast.NodeControl:
-		return x.Verb.String() + " NODE"
-	case *ast.Relocate:
-		return "RELOCATE"
-	case *ast.DescribeRelocation:
-		return "DESCRIBE RELOCATION"
-	case *ast.DescribeTransaction:
-		return "DESCRIBE TRANSACTION"
-	case *ast.Drop:
-		return "DROP " + x.Kind.String()
-	case *ast.Start:
-		return "START"
-	case *ast.Stop:
-		return "STOP"
-	case *ast.ShowCreate:
-		return "SHOW CREATE"
-	case *ast.Show:
-		return "SHOW " + x.What.String()
-	case *ast.Describe:
-		return "DESCRIBE " + x.Kind.String()
-	case *ast.Begin:
-		return "BEGIN"
-	case *ast.Commit:
-		return "COMMIT"
-	case *ast.Revert:
-		return "REVERT"
-	case *ast.Use:
-		return "USE"
-	case *ast.ListDomains:
-		return "LIST DOMAINS"
-	case *ast.CreateSubscription:
-		return "CREATE SUBSCRIPTION"
-	case *ast.DeleteSubscription:
-		return "DELETE SUBSCRIPTION"
-	}
-	return "STATEMENT"
 }
 
 func isBegin(statement ast.Statement) bool {

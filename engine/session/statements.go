@@ -27,13 +27,13 @@ func canonical(statement ast.Statement) string {
 		if entity, found := model.Lower(x); len(found) == 0 {
 			return fmt.Sprintf("%t %s", x.Declared().IfNotExists, render.Entity(entity))
 		}
-		return head(x) + " " + x.Declared().Name.Text
+		return ast.Words(x) + " " + x.Declared().Name.Text
 	case *ast.CreateUser:
 		return fmt.Sprintf("CREATE USER %t %s", x.IfNotExists, x.Name.Text)
 	case *ast.AlterUser:
 		return "ALTER USER " + x.Name.Text
 	case *ast.Drop:
-		return head(x) + " " + x.Name.Text
+		return ast.Words(x) + " " + x.Name.Text
 	case *ast.Start:
 		return fmt.Sprintf("START %t", x.AtNow)
 	case *ast.Stop:
@@ -144,7 +144,7 @@ func (q *request) needDomain(statement ast.Statement) *sessionpb.ExecuteReply {
 }
 
 func outcome(statement ast.Statement, existed bool, format string, args ...any) []*sessionpb.StatementOutcome {
-	return []*sessionpb.StatementOutcome{{Statement: head(statement), AlreadyExisted: existed, Text: fmt.Sprintf(format, args...)}}
+	return []*sessionpb.StatementOutcome{{Statement: ast.Words(statement), AlreadyExisted: existed, Text: fmt.Sprintf(format, args...)}}
 }
 
 func (q *request) createDomain(x *ast.CreateDomain) (planner, *sessionpb.ExecuteReply) {

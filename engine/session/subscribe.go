@@ -76,7 +76,7 @@ func (s *Service) check(r *sessionpb.SubscribeRequest) (*subscribing, error) {
 	}
 	create, ok := statement.(*ast.CreateSubscription)
 	if !ok {
-		return nil, refusal(client.InvalidArgument, "statement: expected CREATE SUBSCRIPTION, found %s", head(statement))
+		return nil, refusal(client.InvalidArgument, "statement: expected CREATE SUBSCRIPTION, found %s", ast.Words(statement))
 	}
 	m, found := model.LowerSubscription(create)
 	if len(found) > 0 {
@@ -148,7 +148,7 @@ func (s *Service) Unsubscribe(ctx context.Context, user *catalog.User, r *sessio
 	}
 	drop, ok := statement.(*ast.DeleteSubscription)
 	if !ok {
-		return nil, refusal(client.InvalidArgument, "statement: expected DELETE SUBSCRIPTION, found %s", head(statement))
+		return nil, refusal(client.InvalidArgument, "statement: expected DELETE SUBSCRIPTION, found %s", ast.Words(statement))
 	}
 	if err := s.lock.Lock(ctx); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (x *script) divide(statements []ast.Statement) *sessionpb.ExecuteReply {
 		case class == ast.TxControl:
 			x.end = statement
 		case !class.Queueable():
-			return q.fail(codeNotQueueable, statement, "%s cannot stand in a transaction", head(statement))
+			return q.fail(codeNotQueueable, statement, "%s cannot stand in a transaction", ast.Words(statement))
 		case q.domain != x.domain:
 			return q.fail(codeTxState, statement, "statement selects domain '%s' but the transaction is bound to '%s'", q.domain, x.domain)
 		default:
@@ -251,18 +251,18 @@ func (x *script) preface(lines ...document.Value) *sessionpb.ExecuteReply {
 		m.Set(document.Bare, document.Text(o.GetText()))
 	}
 	if x.begin != nil {
-		add(&sessionpb.StatementOutcome{Statement: head(x.begin), Text: fmt.Sprintf("transaction %s on domain '%s'", x.id, x.domain)})
+		add(&sessionpb.StatementOutcome{Statement: ast.Words(x.begin), Text: fmt.Sprintf("transaction %s on domain '%s'", x.id, x.domain)})
 	}
 	accepted := len(x.statements) - len(x.appends)
 	for i, statement := range x.appends {
 		position := accepted + i + 1
 		add(&sessionpb.StatementOutcome{
-			Statement: head(statement), Queued: true, Position: uint32(position),
+			Statement: ast.Words(statement), Queued: true, Position: uint32(position),
 			Text: fmt.Sprintf("queued %s at position %d", x.subject(position), position),
 		})
 	}
 	for _, line := range lines {
-		add(&sessionpb.StatementOutcome{Statement: head(x.end), Text: line.GetScalar().GetText()})
+		add(&sessionpb.StatementOutcome{Statement: ast.Words(x.end), Text: line.GetScalar().GetText()})
 	}
 	reply.Document = m.Value()
 	reply.Text = document.Render(reply.Document)

@@ -97,6 +97,12 @@ func (b *builder) add(i int, s *Statement) *Fault {
 	subject := Subject(s, b.domain)
 	switch x := s.Parsed.(type) {
 	case *ast.Start:
+		if fault := b.close(); fault != nil {
+			return fault
+		}
+		if d := b.available(x.Place()); d != nil {
+			return &Fault{ast.Diagnostics{d}, i}
+		}
 		return b.single(i, x, b.setRunning(true, x.AtNow), subject, "started domain '"+b.domain+"'", transactionpb.Reason_STARTS)
 	case *ast.Stop:
 		return b.single(i, x, b.setRunning(false, false), subject, "stopped domain '"+b.domain+"'", transactionpb.Reason_STOPS)
@@ -122,7 +128,7 @@ func (b *builder) add(i int, s *Statement) *Fault {
 func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 	key, ok := target(s)
 	if !ok {
-		return ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, s.Parsed.Place(), "not available yet: %s", Head(s.Parsed))}
+		return ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, s.Parsed.Place(), "not available yet: %s", ast.Words(s.Parsed))}
 	}
 	o := outcome(s.Parsed, subject, "", false)
 	b.plan.Outcomes = append(b.plan.Outcomes, o)
@@ -132,7 +138,7 @@ func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 	case *ast.Drop:
 		o.Text, reason = "dropped "+subject, transactionpb.Reason_DROPS
 		found = diagnostics(b.open.Drop(key, x.Span))
-	case *ast.AlterPlacement:
+	case ast.Alteration:
 		o.Text, reason = "altered "+subject, transactionpb.Reason_ALTERS
 		found = b.open.Alter(x, i)
 	case ast.Declaration:
@@ -159,8 +165,8 @@ func target(s *Statement) (catalog.Key, bool) {
 	switch x := s.Parsed.(type) {
 	case *ast.Drop:
 		return catalog.Key{Kind: x.Kind, Name: x.Name.Text}, true
-	case *ast.AlterPlacement:
-		return catalog.Key{Kind: vocab.EntityPlacement, Name: x.Name.Text}, true
+	case ast.Alteration:
+		return catalog.Key{Kind: x.Alters(), Name: x.Altered().Name.Text}, true
 	case ast.Declaration:
 		if s.entity == nil {
 			return catalog.Key{}, false
@@ -207,6 +213,11 @@ func (b *builder) close() *Fault {
 		b.report.incomplete(step, b.state, b.domain, fault)
 		return fault
 	}
+	if d, ok := b.state.Domain(b.domain); ok && d.Running {
+		if invalid := c.Available(); invalid != nil {
+			return &Fault{invalid.Found, invalid.Statement}
+		}
+	}
 	before := b.state
 	step.Level = c.Level(b.state).String()
 	step.Drains = c.Drains(b.state)
@@ -222,6 +233,21 @@ func (b *builder) close() *Fault {
 	b.report.step(step, before, b.state, b.domain, true)
 	b.plan.Steps = append(b.plan.Steps, step)
 	return nil
+}
+
+// available refuses to start a domain that holds what this build cannot execute.
+func (b *builder) available(at vocab.Span) *ast.Diagnostic {
+	c, missing := decide.NewCandidate(b.state, b.domain)
+	if missing != nil {
+		return missing
+	}
+	invalid := c.Available()
+	if invalid == nil {
+		return nil
+	}
+	d := *invalid.Found[0]
+	d.Span = at
+	return &d
 }
 
 // schedule adds the assignment that the changes of a step need.

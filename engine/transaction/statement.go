@@ -45,25 +45,6 @@ func (s *Statement) Own() string {
 	return s.Text[place.Start:place.End]
 }
 
-// Head names a statement by its keywords, never by a name.
-func Head(statement ast.Statement) string {
-	switch x := statement.(type) {
-	case ast.Declaration:
-		return "CREATE " + x.Declares().String()
-	case *ast.Drop:
-		return "DROP " + x.Kind.String()
-	case *ast.AlterPlacement:
-		return "ALTER PLACEMENT"
-	case *ast.AlterDomain:
-		return "ALTER DOMAIN"
-	case *ast.Start:
-		return "START"
-	case *ast.Stop:
-		return "STOP"
-	}
-	return "STATEMENT"
-}
-
 // Subject names what a statement is about, such as: relay 'r'.
 func Subject(s *Statement, domain string) string {
 	switch s.Parsed.(type) {
@@ -86,5 +67,5 @@ type Fault struct {
 
 // outcome is what a statement comes to.
 func outcome(s ast.Statement, subject, text string, existed bool) *transactionpb.Outcome {
-	return &transactionpb.Outcome{Statement: Head(s), Subject: subject, Text: text, Existed: existed}
+	return &transactionpb.Outcome{Statement: ast.Words(s), Subject: subject, Text: text, Existed: existed}
 }

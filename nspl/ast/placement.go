@@ -19,8 +19,7 @@ type CreatePlacement struct {
 
 // AlterPlacement is ALTER PLACEMENT: operations that apply from left to right.
 type AlterPlacement struct {
-	Head
-	Name    Name
+	Alter
 	Changes []PlacementChange
 }
 

@@ -65,12 +65,10 @@ func (c *checker) rank(n ast.Uint) {
 	}
 }
 
-// AlterPlacement returns the rule with the operations of a statement applied from
-// left to right. What comes from the old rule has no place in the text.
-func AlterPlacement(old *Placement, d *ast.AlterPlacement) (*Placement, ast.Diagnostics) {
-	c := &checker{}
-	p := &Placement{Name: old.Name, From: unplaced(old.From), To: unplaced(old.To), Rank: old.Rank}
-	p.Policy.PlacementPolicy = old.Policy.PlacementPolicy
+// alterPlacement applies the operations of a statement. What comes from the old
+// rule stands where the statement names it.
+func alterPlacement(c *checker, old *Placement, d *ast.AlterPlacement) *Placement {
+	p := &Placement{Name: old.Name, From: old.From, To: old.To, Policy: old.Policy, Rank: old.Rank}
 	for _, change := range d.Changes {
 		switch change.Op {
 		case ast.PlacementSetPolicy:
@@ -89,16 +87,5 @@ func AlterPlacement(old *Placement, d *ast.AlterPlacement) (*Placement, ast.Diag
 			p.Name = change.Name.Text
 		}
 	}
-	if len(c.found) > 0 {
-		return nil, c.found.About(ast.Entity{Kind: vocab.EntityPlacement, Name: old.Name})
-	}
-	return p, nil
-}
-
-func unplaced(names []ast.Name) []ast.Name {
-	list := make([]ast.Name, len(names))
-	for i, n := range names {
-		list[i].Text = n.Text
-	}
-	return list
+	return p
 }

@@ -8,6 +8,7 @@ import (
 	"plexus/nspl/model"
 	"plexus/nspl/parse"
 	"plexus/nspl/render"
+	"plexus/nspl/vocab"
 )
 
 // TestAlterPlacement applies operations from left to right.
@@ -29,7 +30,7 @@ func TestAlterPlacement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, found := model.AlterPlacement(e.(*model.Placement), s.(*ast.AlterPlacement))
+		next, found := model.Alter(e, s.(ast.Alteration))
 		got := found.Error()
 		if len(found) == 0 {
 			got = strings.TrimSuffix(strings.TrimPrefix(render.Entity(next), "CREATE PLACEMENT "), ";")
@@ -40,13 +41,14 @@ func TestAlterPlacement(t *testing.T) {
 	}
 }
 
-// TestAlteredPartsHaveNoPlace: what an ALTER kept has no place in its text.
-func TestAlteredPartsHaveNoPlace(t *testing.T) {
+// TestAlteredPartsStandAtTheName: what an ALTER kept stands where it names the
+// entity.
+func TestAlteredPartsStandAtTheName(t *testing.T) {
 	e, _ := model.Parse("CREATE PLACEMENT p FROM a TO b NEUTRAL")
 	s, _ := parse.Statement("ALTER PLACEMENT p SET RANK 3")
-	next, _ := model.AlterPlacement(e.(*model.Placement), s.(*ast.AlterPlacement))
-	for _, m := range next.Members() {
-		if m.Span.End != 0 {
+	next, _ := model.Alter(e, s.(ast.Alteration))
+	for _, m := range next.(*model.Placement).Members() {
+		if m.Span != (vocab.Span{Start: 16, End: 17}) {
 			t.Errorf("%s stands at %v", m.Text, m.Span)
 		}
 	}

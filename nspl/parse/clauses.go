@@ -6,30 +6,31 @@ import (
 )
 
 // branchUse ::= BRANCHED BY name | UNBRANCHED
-func (p *parser) branchUse() ast.BranchUse {
+func (p *parser) branchUse(b *ast.BranchUse) {
 	first := p.at
-	var b ast.BranchUse
 	if p.one("BRANCHED BY", "UNBRANCHED") == 0 {
-		by := p.name()
+		by := p.ref(toBranch)
 		b.By = &by
 	}
 	b.Span = p.since(first)
-	return b
 }
 
 // branchMake ::= BRANCHED BY name (SET assignments)? | UNBRANCHED
-func (p *parser) branchMake() *ast.BranchMake {
-	b := &ast.BranchMake{BranchUse: p.branchUse()}
+func (p *parser) branchMake(b *ast.BranchMake) {
+	p.branchUse(&b.BranchUse)
 	if b.By != nil && p.accept("SET") {
-		b.Set = p.assignments()
+		p.assignments(&b.Set, ClauseBranch)
 	}
-	return b
 }
 
 // assignments ::= target '=' expr, ...
-func (p *parser) assignments() []ast.Assign { return list(p, p.assign) }
+func (p *parser) assignments(set *[]ast.Assign, clause Clause) {
+	for more := true; more; more = p.acceptMark(',') {
+		*set = append(*set, p.assign(clause))
+	}
+}
 
-func (p *parser) assign() ast.Assign {
+func (p *parser) assign(clause Clause) ast.Assign {
 	first := p.at
 	var a ast.Assign
 	a.Target = p.target()
@@ -43,33 +44,31 @@ func (p *parser) assign() ast.Assign {
 			p.refuse(ast.CodeScope, a.Target.Span, "'%s' is no scope that can be set", a.Target.Text)
 		}
 		p.at++
-		a.Target = p.name()
+		a.Target = p.field()
 	}
 	p.expectMark('=')
-	a.Value = p.expr()
+	a.Value = p.exprIn(clause)
 	a.Span = p.since(first)
 	return a
 }
 
 // where ::= (WHERE expr)?
-func (p *parser) where() ast.Expr {
+func (p *parser) where(clause Clause) ast.Expr {
 	if p.accept("WHERE") {
-		return p.expr()
+		return p.exprIn(clause)
 	}
 	return nil
 }
 
 // construction ::= inherit? (SET assignments)? where
-func (p *parser) construction() ast.Construction {
-	var c ast.Construction
+func (p *parser) construction(c *ast.Construction) {
 	if p.accept("INHERIT") {
 		c.Inherit = p.inherit(p.at - 1)
 	}
 	if p.accept("SET") {
-		c.Set = p.assignments()
+		p.assignments(&c.Set, ClauseSet)
 	}
-	c.Where = p.where()
-	return c
+	c.Where = p.where(ClauseWhere)
 }
 
 // inherit takes what follows INHERIT.
@@ -90,11 +89,12 @@ func (p *parser) inherit(first int) *ast.Inherit {
 }
 
 // inputs ::= FROM name where, ... collect?
-func (p *parser) inputs() ast.Inputs {
+func (p *parser) inputs(in *ast.Inputs) {
 	p.expect("FROM")
-	in := ast.Inputs{From: list(p, func() ast.Input {
-		return ast.Input{Relay: p.name(), Where: p.where()}
-	})}
+	for more := true; more; more = p.acceptMark(',') {
+		in.From = append(in.From, ast.Input{Relay: p.ref(toRelay)})
+		in.From[len(in.From)-1].Where = p.where(ClauseInput)
+	}
 	if first := p.at; p.accept("COLLECT FOR") {
 		c := &ast.Collect{For: p.duration()}
 		if p.accept("MAX BATCH SIZE") {
@@ -104,13 +104,12 @@ func (p *parser) inputs() ast.Inputs {
 		c.Span = p.since(first)
 		in.Collect = c
 	}
-	return in
 }
 
 // filter ::= (FILTER WHERE expr)?
 func (p *parser) filter() ast.Expr {
 	if p.accept("FILTER WHERE") {
-		return p.expr()
+		return p.exprIn(ClauseFilter)
 	}
 	return nil
 }
@@ -129,17 +128,16 @@ func (p *parser) flush() ast.Flush {
 }
 
 // messageError ::= ON MESSAGE ERROR (IGNORE | LOG | SEND TO name SET assignments)
-func (p *parser) messageError() ast.MessageError {
+func (p *parser) messageError(e *ast.MessageError) {
 	first := p.at
 	p.expect("ON MESSAGE ERROR")
-	e := ast.MessageError{Action: []ast.ErrorAction{ast.ErrorIgnore, ast.ErrorLog, ast.ErrorSendTo}[p.one("IGNORE", "LOG", "SEND TO")]}
+	e.Action = []ast.ErrorAction{ast.ErrorIgnore, ast.ErrorLog, ast.ErrorSendTo}[p.one("IGNORE", "LOG", "SEND TO")]
 	if e.Action == ast.ErrorSendTo {
-		e.To = p.name()
+		e.To = p.ref(toRelay)
 		p.expect("SET")
-		e.Set = p.assignments()
+		p.assignments(&e.Set, ClauseError)
 	}
 	e.Span = p.since(first)
-	return e
 }
 
 // generalError ::= ON GENERAL ERROR (IGNORE | LOG)
@@ -149,26 +147,26 @@ func (p *parser) generalError() ast.GeneralError {
 }
 
 // routes takes one route or more; branch says whether they can build a branch.
-func (p *parser) routes(branch bool) []ast.Route {
+func (p *parser) routes(routes *[]ast.Route, branch bool) {
 	p.expect("TO")
-	routes := []ast.Route{p.route(branch)}
-	for p.accept("TO") {
-		routes = append(routes, p.route(branch))
+	for more := true; more; more = p.accept("TO") {
+		*routes = append(*routes, ast.Route{})
+		p.route(&(*routes)[len(*routes)-1], branch)
 	}
-	return routes
 }
 
 // route takes what follows TO.
-func (p *parser) route(branch bool) ast.Route {
+func (p *parser) route(r *ast.Route, branch bool) {
 	first := p.at - 1
-	r := ast.Route{To: p.name(), Construction: p.construction()}
+	r.To = p.ref(toRelay)
+	p.construction(&r.Construction)
 	if branch {
-		r.Branch = p.branchMake()
+		r.Branch = &ast.BranchMake{}
+		p.branchMake(r.Branch)
 	}
 	r.Flush = p.flush()
-	r.OnError = p.messageError()
+	p.messageError(&r.OnError)
 	r.Span = p.since(first)
-	return r
 }
 
 // retry ::= RETRY POLICY BACKOFF duration MAX duration

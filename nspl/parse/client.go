@@ -7,7 +7,7 @@ import (
 
 // CLIENT name TYPE type (POOL SIZE MIN uint MAX uint)? CONFIG '{' string '=' value, ... '}'
 func (p *parser) createClient(c ast.Create) ast.Statement {
-	c.Name = p.name()
+	c.Name = p.newName()
 	p.expect("TYPE")
 	s := &ast.CreateClient{Create: c, Type: p.clientType()}
 	if s.Type.Pooled() {

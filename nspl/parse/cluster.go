@@ -6,7 +6,11 @@ import (
 )
 
 // relocateKinds are the kinds of runtime nodes that a statement can name.
-var relocateKinds = []vocab.EntityKind{vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter, vocab.EntityRelay}
+var relocateKinds = []vocab.EntityKind{
+	vocab.EntityIngestor, vocab.EntityReingestor, vocab.EntityGenerator, vocab.EntityJunction, vocab.EntityDeduplicator,
+	vocab.EntityReorderer, vocab.EntityCorrelator, vocab.EntityWindow, vocab.EntityInferencer, vocab.EntityWASM,
+	vocab.EntityEmitter, vocab.EntityRelay, vocab.EntityHashMap,
+}
 
 // nodeControl returns the reader of what follows CORDON NODE and its like.
 func nodeControl(verb ast.NodeVerb) func(*parser) ast.Statement {
@@ -59,7 +63,8 @@ func (p *parser) relocation() ast.Relocation {
 }
 
 func (p *parser) runtimeNode() ast.RuntimeNode {
-	return ast.RuntimeNode{Kind: p.entityKind(relocateKinds), Name: p.name()}
+	kind := p.entityKind(relocateKinds)
+	return ast.RuntimeNode{Kind: kind, Name: p.ref(toAny(kind))}
 }
 
 // preferences ::= (FOLLOW | IGNORE) PREFERENCES

@@ -16,7 +16,7 @@ func (p *parser) describe() ast.Statement {
 	}
 	d := &ast.Describe{Kind: p.entityKind(describeKinds)}
 	if d.Kind != vocab.EntityDomain {
-		d.Name = p.name()
+		d.Name = p.ref(toAny(d.Kind))
 	}
 	d.Format = p.format()
 	return d

@@ -7,5 +7,6 @@ func (p *parser) drop() ast.Statement {
 	if p.accept("NODE") {
 		return &ast.NodeControl{Verb: ast.NodeDrop, Node: p.node()}
 	}
-	return &ast.Drop{Kind: p.entityKind(dropKinds), Name: p.name()}
+	kind := p.entityKind(dropKinds)
+	return &ast.Drop{Kind: kind, Name: p.ref(toAny(kind))}
 }

@@ -7,14 +7,16 @@ import (
 
 // EMITTER name inputs TO sink body batch? flush message_error general_error
 func (p *parser) createEmitter(c ast.Create, attachment ast.Attachment, head vocab.SinkEntity) ast.Statement {
-	c.Name = p.name()
-	e := &ast.CreateEmitter{Create: c, Attachment: attachment, Inputs: p.inputs()}
+	e := &ast.CreateEmitter{Create: c, Attachment: attachment}
+	p.building(e)
+	e.Name = p.newName()
+	p.inputs(&e.Inputs)
 	p.expect("TO")
-	e.Sink = p.sink()
+	p.sink(&e.Sink)
 	if head != 0 && head != e.Sink.Entity {
 		p.refuse(ast.CodeParse, e.Sink.Span, "head %s does not match sink %s", head, e.Sink.Entity)
 	}
-	e.Body = p.body(e.Sink.Entity)
+	p.body(&e.Body, e.Sink.Entity)
 	if first := p.at; p.accept("BATCH MAX MESSAGES") {
 		b := &ast.Batch{MaxMessages: p.uint()}
 		p.expect("MAX SIZE")
@@ -23,39 +25,38 @@ func (p *parser) createEmitter(c ast.Create, attachment ast.Attachment, head voc
 		e.Batch = b
 	}
 	e.Flush = p.flush()
-	e.OnError = p.messageError()
+	p.messageError(&e.OnError)
 	e.GeneralError = p.generalError()
 	return e
 }
 
 // sink takes what follows TO, up to the mode.
-func (p *parser) sink() ast.Sink {
+func (p *parser) sink(s *ast.Sink) {
 	first := p.at
-	var s ast.Sink
 	switch p.one("NATS", "REDIS PUBSUB", "HTTP") {
 	case 0:
 		s.Entity = vocab.SinkNATSSubject
-		p.clientSink(&s)
+		p.clientSink(s)
 	case 1:
 		s.Entity = vocab.SinkRedisChannel
-		p.clientSink(&s)
+		p.clientSink(s)
 	case 2:
 		s.Entity = vocab.SinkHTTPRequest
-		s.Client = p.name()
+		s.Client = p.ref(toClient(vocab.ClientHTTP))
 		p.expect("METHOD")
-		s.Method = p.expr()
+		s.Method = p.exprIn(ClauseRequest)
 		p.expect("PATH")
-		s.Path = p.expr()
+		s.Path = p.exprIn(ClauseRequest)
 	}
 	s.Mode = p.sinkMode(s.Entity)
 	s.Span = p.since(first)
-	return s
 }
 
 // clientSink takes client and external names.
 func (p *parser) clientSink(s *ast.Sink) {
-	s.Client = p.name()
-	rules := s.Entity.Capabilities().Names
+	can := s.Entity.Capabilities()
+	s.Client = p.ref(toClient(can.Client))
+	rules := can.Names
 	p.expect(rules[0].Role)
 	s.Names = p.externalNames(rules)
 }
@@ -97,20 +98,18 @@ func (p *parser) sinkModeKind(modes []vocab.SinkModeKind) vocab.SinkModeKind {
 }
 
 // body ::= ENCODE USING name construction invoke? | WITHOUT BODY where invoke?
-func (p *parser) body(e vocab.SinkEntity) ast.Body {
-	var b ast.Body
+func (p *parser) body(b *ast.Body, e vocab.SinkEntity) {
 	if e.Capabilities().Codec == vocab.CodecOrWithoutBody && p.accept("WITHOUT BODY") {
-		b.Construction.Where = p.where()
+		b.Construction.Where = p.where(ClauseWhere)
 	} else {
 		p.expect("ENCODE USING")
-		codec := p.name()
+		codec := p.ref(toEncoder)
 		b.Codec = &codec
-		b.Construction = p.construction()
+		p.construction(&b.Construction)
 	}
 	if p.accept("INVOKE") {
 		b.Invoke = list(p, p.headerWrite)
 	}
-	return b
 }
 
 // headerWrite ::= write_header '(' expr ',' expr ')'
@@ -122,9 +121,9 @@ func (p *parser) headerWrite() ast.HeaderWrite {
 	}
 	p.at++
 	p.expectMark('(')
-	w := ast.HeaderWrite{Name: p.bracketed()}
+	w := ast.HeaderWrite{Name: p.bracketedIn(ClauseInvoke)}
 	p.expectMark(',')
-	w.Value = p.bracketed()
+	w.Value = p.bracketedIn(ClauseInvoke)
 	p.expectMark(')')
 	w.Span = p.since(first)
 	return w

@@ -27,7 +27,7 @@ func Reserved(word string) bool { return reserved[word] }
 func (p *parser) expr() ast.Expr {
 	p.enter()
 	e := p.or()
-	p.want(p.at, "operator")
+	p.expecting(p.at, Expectation{Text: "operator", Class: ClassOperator})
 	p.leave()
 	return e
 }
@@ -38,6 +38,14 @@ func (p *parser) bracketed() ast.Expr {
 	p.tryCast = false
 	e := p.expr()
 	p.tryCast = outer
+	return e
+}
+
+// bracketedIn takes an expression of a clause that stands in brackets.
+func (p *parser) bracketedIn(clause Clause) ast.Expr {
+	p.clause = clause
+	e := p.bracketed()
+	p.clause = ClauseNone
 	return e
 }
 
@@ -278,10 +286,10 @@ func (p *parser) scoped(first int, n ast.Name) ast.Expr {
 	f := &ast.Field{Scope: scope}
 	p.at++
 	if scope == ast.ScopeRelayState {
-		f.Relay = p.name()
+		f.Relay = p.ref(toState)
 		p.expectMark('.')
 	}
-	f.Name = p.name()
+	f.Name = p.field()
 	f.Span = p.since(first)
 	return f
 }
@@ -315,11 +323,11 @@ func (p *parser) special() ast.Expr {
 		return &ast.NullLit{At: ast.At{Span: p.span(first)}}
 	case "UDF":
 		if p.kind() != tokenScope {
-			p.want(p.at, "::")
+			p.expecting(p.at, Expectation{Text: "::", Class: ClassMark})
 			p.fail()
 		}
 		p.at++
-		return p.call(first, p.name(), true)
+		return p.call(first, p.ref(toUDF), true)
 	case "TRY_CAST":
 		return p.tryCastCall(first)
 	case "JSON_VALUE":
@@ -401,8 +409,8 @@ func (p *parser) caseExpr(first int) ast.Expr {
 // target takes the name of a field that is assigned to.
 func (p *parser) target() ast.Name {
 	if p.kind() == tokenWord && reserved[strings.ToLower(p.text(p.at))] {
-		p.want(p.at, "name")
+		p.expecting(p.at, Expectation{Text: "name", Class: ClassField})
 		p.fail()
 	}
-	return p.name()
+	return p.field()
 }

@@ -31,7 +31,7 @@ func (p *parser) hint() string {
 		}
 	}
 	for _, e := range examples {
-		if slices.Contains(p.expected, e.expected) {
+		if slices.Contains(p.expectedTexts(), e.expected) {
 			return e.example
 		}
 	}
@@ -40,10 +40,11 @@ func (p *parser) hint() string {
 
 // wordHint proposes something for a word that cannot stand where it does.
 func (p *parser) wordHint(found string) string {
-	if near := vocab.Nearest(strings.ToUpper(found), firstWords(p.expected)); near != "" {
+	if near := vocab.Nearest(strings.ToUpper(found), firstWords(p.expectedTexts())); near != "" {
 		return "did you mean " + near + "?"
 	}
-	wantsName := slices.Contains(p.expected, "name") || slices.Contains(p.expected, "expression")
+	texts := p.expectedTexts()
+	wantsName := slices.Contains(texts, "name") || slices.Contains(texts, "expression")
 	if wantsName && Reserved(strings.ToLower(found)) {
 		return "write `" + strings.ToLower(found) + "` in backticks to use it as a name"
 	}
@@ -60,7 +61,7 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "one = compares"
 	case before == "<" && found == ">":
 		return "!= means not equal"
-	case p.expected[0] == "whole number" && p.tokens[p.furthest-1].kind == tokenWord:
+	case p.expected[0].Text == "whole number" && p.tokens[p.furthest-1].kind == tokenWord:
 		return "for example " + strings.ToUpper(before) + " 64"
 	}
 	return ""

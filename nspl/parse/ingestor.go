@@ -9,19 +9,21 @@ import (
 
 // INGESTOR name FROM source DECODE USING codec (TIMESTAMP …)? filter? route+ general_error
 func (p *parser) createIngestor(c ast.Create, head vocab.SourceEntity) ast.Statement {
-	c.Name = p.name()
+	in := &ast.CreateIngestor{Create: c}
+	p.building(in)
+	in.Name = p.newName()
 	p.expect("FROM")
-	in := &ast.CreateIngestor{Create: c, Source: p.source()}
+	p.source(&in.Source)
 	if head != 0 && head != in.Source.Entity {
 		p.refuse(ast.CodeParse, in.Source.Span, "head %s does not match source %s", head, in.Source.Entity)
 	}
 	p.expect("DECODE USING")
-	in.Decode = p.name()
+	in.Decode = p.ref(toDecoder)
 	if p.accept("TIMESTAMP") {
 		in.Timestamp = p.timestamp()
 	}
 	in.Filter = p.filter()
-	in.Routes = p.routes(true)
+	p.routes(&in.Routes, true)
 	in.GeneralError = p.generalError()
 	return in
 }
@@ -30,34 +32,32 @@ func (p *parser) timestamp() *ast.Timestamp {
 	if p.one("NOW", "AT") == 0 {
 		return &ast.Timestamp{Now: true}
 	}
-	return &ast.Timestamp{At: p.name()}
+	return &ast.Timestamp{At: p.field()}
 }
 
 // source takes what follows FROM, up to the quiesce body.
-func (p *parser) source() ast.Source {
+func (p *parser) source(s *ast.Source) {
 	first := p.at
-	var s ast.Source
 	switch p.one("HTTP ENDPOINT", "ENDPOINT", "NATS", "RANDOM SEED") {
 	case 0, 1:
 		s.Entity = vocab.SourceHTTPEndpoint
-		s.Endpoint = p.name()
+		s.Endpoint = p.ref(toEndpoint)
 		s.Mode = p.sourceMode(s.Entity)
 	case 2:
-		p.clientSource(&s, vocab.ClientNATS)
+		p.clientSource(s, vocab.ClientNATS)
 	case 3:
 		s.Entity = vocab.SourceRandomSequence
 		s.Seed = p.uint()
-		p.cursor(&s)
+		p.cursor(s)
 	}
 	s.Quiesce = p.quiesce(s.Entity.Capabilities().Quiesce)
 	s.Span = p.since(first)
-	return s
 }
 
 // clientSource takes client, external names, instances and mode of a source that
 // connects: which source it is, the word before its first external name says.
 func (p *parser) clientSource(s *ast.Source, client vocab.ClientType) {
-	s.Client = p.name()
+	s.Client = p.ref(toClient(client))
 	for _, e := range vocab.SourceEntities() {
 		if c := e.Capabilities(); c.Client == client && p.accept(c.Names[0].Role) {
 			s.Entity = e

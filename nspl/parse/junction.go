@@ -4,9 +4,12 @@ import "plexus/nspl/ast"
 
 // JUNCTION name inputs filter? branch_use route+
 func (p *parser) createJunction(c ast.Create, attachment ast.Attachment) ast.Statement {
-	c.Name = p.name()
-	return &ast.CreateJunction{
-		Create: c, Attachment: attachment, Inputs: p.inputs(), Filter: p.filter(), Branch: p.branchUse(),
-		Routes: p.routes(false),
-	}
+	s := &ast.CreateJunction{Create: c, Attachment: attachment}
+	p.building(s)
+	s.Name = p.newName()
+	p.inputs(&s.Inputs)
+	s.Filter = p.filter()
+	p.branchUse(&s.Branch)
+	p.routes(&s.Routes, false)
+	return s
 }

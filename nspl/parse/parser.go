@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"slices"
 	"strings"
 
 	"plexus/nspl/ast"
@@ -15,7 +14,12 @@ type parser struct {
 	at     int // the current token
 
 	furthest int
-	expected []string // what was tried at the furthest token, in order
+	expected []Expectation // what was tried at the furthest token, in order
+
+	// built is the statement being read, as far as it was read; clause is that of
+	// the expression being read.
+	built  ast.Statement
+	clause Clause
 
 	nesting int
 	// secret is set where a token may be a password.
@@ -47,19 +51,9 @@ func run[T any](src string, grammar func(*parser) T) (result T, err error) {
 	return grammar(&parser{src: src, tokens: tokens}), nil
 }
 
-// want records that something was expected at a token.
-func (p *parser) want(at int, what string) {
-	if at > p.furthest {
-		p.furthest, p.expected = at, p.expected[:0]
-	}
-	if at == p.furthest && !slices.Contains(p.expected, what) {
-		p.expected = append(p.expected, what)
-	}
-}
-
 // fail ends the parse with what was expected at the furthest token.
 func (p *parser) fail() {
-	d := ast.Errorf(ast.CodeParse, p.span(p.furthest), "expected %s, found %s", strings.Join(p.expected, " | "), p.found())
+	d := ast.Errorf(ast.CodeParse, p.span(p.furthest), "expected %s, found %s", p.expectedLine(), p.found())
 	d.Hint = p.hint()
 	panic(fault{d})
 }
@@ -134,7 +128,7 @@ func (p *parser) accept(phrase string) bool {
 	for rest := phrase; rest != ""; at++ {
 		word, tail, _ := strings.Cut(rest, " ")
 		if !p.is(at, word) {
-			p.want(at, rest)
+			p.expecting(at, Expectation{Text: rest, Class: ClassKeyword})
 			return false
 		}
 		rest = tail
@@ -156,7 +150,7 @@ func (p *parser) acceptMark(mark byte) bool {
 		p.at++
 		return true
 	}
-	p.want(p.at, string(mark))
+	p.expecting(p.at, Expectation{Text: string(mark), Class: ClassMark})
 	return false
 }
 

@@ -7,12 +7,12 @@ import (
 
 // PLACEMENT name FROM name, ... TO name, ... policy (RANK uint)?
 func (p *parser) createPlacement(c ast.Create) ast.Statement {
-	c.Name = p.name()
+	c.Name = p.newName()
 	s := &ast.CreatePlacement{Create: c}
 	p.expect("FROM")
-	s.From = list(p, p.name)
+	s.From = list(p, p.operator)
 	p.expect("TO")
-	s.To = list(p, p.name)
+	s.To = list(p, p.operator)
 	s.Policy = p.policy()
 	if p.accept("RANK") {
 		n := p.uint()
@@ -20,6 +20,9 @@ func (p *parser) createPlacement(c ast.Create) ast.Statement {
 	}
 	return s
 }
+
+// operator takes the name of a runtime node, whatever its kind.
+func (p *parser) operator() ast.Name { return p.ref(toOperator) }
 
 // policy ::= NEUTRAL | REQUIRE COLOCATION | PREFER COLOCATION | SUGGEST SEPARATION
 func (p *parser) policy() ast.Policy {
@@ -43,7 +46,8 @@ func (p *parser) placementOf() ast.Policy {
 
 // ALTER PLACEMENT name operation, ...
 func (p *parser) alterPlacement() ast.Statement {
-	s := &ast.AlterPlacement{Name: p.name()}
+	s := &ast.AlterPlacement{Alter: p.alter(vocab.EntityPlacement)}
+	p.building(s)
 	s.Changes = list(p, p.placementChange)
 	return s
 }
@@ -63,36 +67,18 @@ func (p *parser) placementChange() ast.PlacementChange {
 		p.expect("TO")
 		c.To = p.names()
 	case 4:
-		c.Op, c.Name = ast.PlacementRename, p.name()
+		c.Op, c.Name = ast.PlacementRename, p.newName()
 	}
 	c.Span = p.since(first)
 	return c
 }
 
-// operationWords begin an operation of ALTER. Behind a comma they end the list
-// before it: a name that is spelled like one stands in backticks there.
-var operationWords = [...]string{"ADD", "DROP", "ALTER", "SET", "REPLACE", "RENAME", "MODE"}
-
 // names reads the names of a list inside ALTER: a comma before an operation word
 // is not of the list.
 func (p *parser) names() []ast.Name {
-	names := []ast.Name{p.name()}
+	names := []ast.Name{p.operator()}
 	for !p.beforeOperation() && p.acceptMark(',') {
-		names = append(names, p.name())
+		names = append(names, p.operator())
 	}
 	return names
-}
-
-// beforeOperation reports whether a comma stands here and the next operation
-// behind it.
-func (p *parser) beforeOperation() bool {
-	if p.kind() != ',' {
-		return false
-	}
-	for _, word := range operationWords {
-		if p.is(p.at+1, word) {
-			return true
-		}
-	}
-	return false
 }

@@ -4,9 +4,12 @@ import "plexus/nspl/ast"
 
 // RELAY name SCHEMA name branch_use (CAPACITY uint)?
 func (p *parser) createRelay(c ast.Create) ast.Statement {
-	c.Name = p.name()
+	r := &ast.CreateRelay{Create: c}
+	p.building(r)
+	r.Name = p.newName()
 	p.expect("SCHEMA")
-	r := &ast.CreateRelay{Create: c, Schema: p.name(), Branch: p.branchUse()}
+	r.Schema = p.ref(toSchema)
+	p.branchUse(&r.Branch)
 	if p.accept("CAPACITY") {
 		n := p.uint()
 		r.Capacity = &n

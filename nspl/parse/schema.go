@@ -4,7 +4,7 @@ import "plexus/nspl/ast"
 
 // SCHEMA name '(' field, ... ')'
 func (p *parser) createSchema(c ast.Create) ast.Statement {
-	c.Name = p.name()
+	c.Name = p.newName()
 	s := &ast.CreateSchema{Create: c}
 	p.expectMark('(')
 	s.Fields = fields(p, p.schemaField)
@@ -12,7 +12,7 @@ func (p *parser) createSchema(c ast.Create) ast.Statement {
 }
 
 func (p *parser) schemaField() ast.SchemaField {
-	f := ast.SchemaField{Name: p.name(), Type: p.typ()}
+	f := ast.SchemaField{Name: p.newName(), Type: p.typ()}
 	for {
 		switch {
 		case !f.Optional && p.accept("OPTIONAL"):

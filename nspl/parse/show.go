@@ -5,7 +5,8 @@ import "plexus/nspl/ast"
 // SHOW CREATE kind name | SHOW listing, each with FORMAT
 func (p *parser) show() ast.Statement {
 	if p.accept("CREATE") {
-		return &ast.ShowCreate{Kind: p.entityKind(showCreateKinds), Name: p.name(), Format: p.format()}
+		kind := p.entityKind(showCreateKinds)
+		return &ast.ShowCreate{Kind: kind, Name: p.ref(toAny(kind)), Format: p.format()}
 	}
 	for l := ast.ListIngestors; l <= ast.ListTransactions; l++ {
 		if p.accept(l.String()) {

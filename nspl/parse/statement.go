@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"slices"
+
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
@@ -77,11 +79,8 @@ func connectorHeads() []creation {
 
 // Kinds that statements name by keyword.
 var (
-	dropKinds = []vocab.EntityKind{
-		vocab.EntityDomain, vocab.EntityUser, vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityRelay, vocab.EntityClient,
-		vocab.EntityVHost, vocab.EntityEndpoint, vocab.EntityPlacement, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
-	}
-	showCreateKinds = dropKinds[2:] // those that have a canonical text and belong to a domain
+	dropKinds       = slices.DeleteFunc(vocab.EntityKinds(), func(k vocab.EntityKind) bool { return k == vocab.EntityResource })
+	showCreateKinds = vocab.EntityKinds()[2:] // those that have a canonical text and belong to a domain
 	describeKinds   = []vocab.EntityKind{
 		vocab.EntityDomain, vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
 		vocab.EntityCodec, vocab.EntityEndpoint, vocab.EntityPlacement,
@@ -110,7 +109,7 @@ func Expression(text string) (ast.Expr, error) {
 	return run(text, func(p *parser) ast.Expr {
 		e := p.expr()
 		if p.kind() != tokenEnd {
-			p.want(p.at, "end of input")
+			p.expecting(p.at, Expectation{Text: "end of input", Class: ClassMark})
 			p.fail()
 		}
 		return e
@@ -160,7 +159,7 @@ func (p *parser) statement() ast.Statement {
 	s := p.dispatch()
 	ast.SetPlace(s, p.since(first))
 	if p.kind() != ';' && p.kind() != tokenEnd {
-		p.want(p.at, ";")
+		p.expecting(p.at, Expectation{Text: ";", Class: ClassMark})
 		p.fail()
 	}
 	return s

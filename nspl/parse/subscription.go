@@ -4,9 +4,10 @@ import "plexus/nspl/ast"
 
 // SUBSCRIPTION name TO relay (BLOCKING | DROPPING)? (BATCH SAMPLE RATE number)? where
 func (p *parser) createSubscription() ast.Statement {
-	s := &ast.CreateSubscription{Name: p.name()}
+	s := &ast.CreateSubscription{Name: p.newName()}
+	p.building(s)
 	p.expect("TO")
-	s.Relay = p.name()
+	s.Relay = p.ref(toRelay)
 	if !p.accept("BLOCKING") {
 		s.Dropping = p.accept("DROPPING")
 	}
@@ -14,10 +15,10 @@ func (p *parser) createSubscription() ast.Statement {
 		f := p.number()
 		s.SampleRate = &f
 	}
-	s.Where = p.where()
+	s.Where = p.where(ClauseSubscription)
 	return s
 }
 
 func (p *parser) deleteSubscription() ast.Statement {
-	return &ast.DeleteSubscription{Name: p.name()}
+	return &ast.DeleteSubscription{Name: p.newName()}
 }

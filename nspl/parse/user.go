@@ -4,7 +4,7 @@ import "plexus/nspl/ast"
 
 // USER name WITH PASSWORD string
 func (p *parser) createUser(c ast.Create) ast.Statement {
-	u := &ast.CreateUser{IfNotExists: c.IfNotExists, Name: p.name()}
+	u := &ast.CreateUser{IfNotExists: c.IfNotExists, Name: p.newName()}
 	p.expect("WITH PASSWORD")
 	u.Password = p.password()
 	return u
@@ -12,7 +12,7 @@ func (p *parser) createUser(c ast.Create) ast.Statement {
 
 // ALTER USER name SET PASSWORD string
 func (p *parser) alterUser() ast.Statement {
-	u := &ast.AlterUser{Name: p.name()}
+	u := &ast.AlterUser{Name: p.ref(toUser)}
 	p.expect("SET PASSWORD")
 	u.Password = p.password()
 	return u

@@ -9,15 +9,7 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// name takes a word or a quoted name and lower-cases it.
-func (p *parser) name() ast.Name {
-	if k := p.kind(); k != tokenWord && k != tokenQuoted {
-		p.want(p.at, "name")
-		p.fail()
-	}
-	return p.takeName()
-}
-
+// takeName takes the name that stands here.
 func (p *parser) takeName() ast.Name {
 	text, span := p.text(p.at), p.span(p.at)
 	if p.kind() == tokenQuoted {
@@ -250,7 +242,7 @@ func (p *parser) external() ast.Text {
 	case tokenWord, tokenNumber:
 		t = p.joined()
 	default:
-		p.want(p.at, "external name")
+		p.expecting(p.at, Expectation{Text: "external name", Class: ClassExternal})
 		p.fail()
 	}
 	if t.Text == "" {

@@ -4,6 +4,6 @@ import "plexus/nspl/ast"
 
 // VHOST name hostname, ...
 func (p *parser) createVHost(c ast.Create) ast.Statement {
-	c.Name = p.name()
+	c.Name = p.newName()
 	return &ast.CreateVHost{Create: c, Hostnames: list(p, p.hostname)}
 }

@@ -9,7 +9,7 @@ import (
 
 // WIRE JSON SCHEMA name MODE (STRICT | LOOSE) '(' name wire_type OPTIONAL?, ... ')'
 func (p *parser) createWireSchema(c ast.Create) ast.Statement {
-	c.Name = p.name()
+	c.Name = p.newName()
 	p.expect("MODE")
 	s := &ast.CreateWireSchema{Create: c, Strict: p.one("STRICT", "LOOSE") == 0}
 	p.expectMark('(')
@@ -18,7 +18,7 @@ func (p *parser) createWireSchema(c ast.Create) ast.Statement {
 }
 
 func (p *parser) wireField() ast.WireField {
-	return ast.WireField{Name: p.name(), Type: p.wireType(), Optional: p.accept("OPTIONAL")}
+	return ast.WireField{Name: p.newName(), Type: p.wireType(), Optional: p.accept("OPTIONAL")}
 }
 
 func (p *parser) wireType() vocab.WireType {

@@ -440,7 +440,7 @@ func (g generator) statement() ast.Statement {
 	case 0:
 		return &ast.AlterDomain{Placement: g.policy()}
 	case 1:
-		s := &ast.AlterPlacement{Name: g.name()}
+		s := &ast.AlterPlacement{Alter: ast.Alter{Name: g.name()}}
 		for range 1 + g.int(3) {
 			s.Changes = append(s.Changes, g.placementChange())
 		}

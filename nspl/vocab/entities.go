@@ -15,6 +15,15 @@ var clientTypeNames = [...]string{"", "HTTP", "NATS", "REDIS"}
 // String returns the keyword.
 func (t ClientType) String() string { return clientTypeNames[t] }
 
+// ClientTypes lists every client type, in declaration order.
+func ClientTypes() []ClientType {
+	list := make([]ClientType, len(clientTypeNames)-1)
+	for i := range list {
+		list[i] = ClientType(i + 1)
+	}
+	return list
+}
+
 // Pooled reports whether a client of the type declares POOL SIZE.
 func (t ClientType) Pooled() bool { return t == ClientRedis }
 

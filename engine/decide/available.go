@@ -1,0 +1,58 @@
+package decide
+
+import (
+	"slices"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/vocab"
+)
+
+// The language declares more than this build executes. What is declared is
+// checked, stored and shown; a domain runs only while it holds nothing that would
+// have to be pretended.
+
+// runningKinds are the operators that a node of this build executes.
+var runningKinds = []vocab.EntityKind{vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter}
+
+// runningSources and runningSinks are those with a connector.
+var (
+	runningSources = []vocab.SourceEntity{
+		vocab.SourceHTTPEndpoint, vocab.SourceNATSSubject, vocab.SourceNATSStream, vocab.SourceRandomSequence,
+	}
+	runningSinks = []vocab.SinkEntity{vocab.SinkNATSSubject, vocab.SinkRedisChannel, vocab.SinkHTTPRequest}
+)
+
+// Available reports what keeps a valid candidate from being executed: one fault
+// for each thing that this build can declare and not run.
+func (c *Candidate) Available() *Invalid {
+	for i := range c.entries {
+		e := &c.entries[i]
+		f := found{key: e.key}
+		if what := missing(e.entity); what != "" {
+			f.add(ast.CodeUnavailable, vocab.Span{}, "not available yet: %s", what)
+		}
+		if len(f.list) > 0 {
+			return report(e, f.list)
+		}
+	}
+	return nil
+}
+
+// missing names the part of an entity that no node executes, "" if all is there.
+func missing(e model.Entity) string {
+	if Executes(e.Kind()) && !slices.Contains(runningKinds, e.Kind()) {
+		return e.Kind().Words()
+	}
+	switch x := e.(type) {
+	case *model.Ingestor:
+		if !slices.Contains(runningSources, x.Source.Entity) {
+			return "source " + x.Source.Entity.String()
+		}
+	case *model.Emitter:
+		if !slices.Contains(runningSinks, x.Sink.Entity) {
+			return "sink " + x.Sink.Entity.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+package model
+
+import (
+	"reflect"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// Alter returns an entity with the operations of a statement applied from left to
+// right, and reports every fault of them. With faults the result is nil. What
+// comes from the old entity stands, as far as diagnostics point into the text of
+// the statement, where it names the entity.
+func Alter(old Entity, a ast.Alteration) (Entity, ast.Diagnostics) {
+	c := &checker{}
+	old = placedAt(old, a.Altered().Name.Span)
+	var e Entity
+	switch a := a.(type) {
+	case *ast.AlterPlacement:
+		e = alterPlacement(c, old.(*Placement), a)
+	}
+	if len(c.found) > 0 {
+		return nil, c.found.About(ast.Entity{Kind: old.Kind(), Name: old.EntityName()})
+	}
+	return e, nil
+}
+
+var spanType = reflect.TypeFor[vocab.Span]()
+
+// placedAt returns a deep copy of an entity in which everything stands at one
+// place.
+func placedAt(e Entity, span vocab.Span) Entity {
+	return placed(reflect.ValueOf(e), span).Interface().(Entity)
+}
+
+func placed(v reflect.Value, span vocab.Span) reflect.Value {
+	if v.Type() == spanType {
+		return reflect.ValueOf(span)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		p := reflect.New(v.Type().Elem())
+		p.Elem().Set(placed(v.Elem(), span))
+		return p
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		i := reflect.New(v.Type()).Elem()
+		i.Set(placed(v.Elem(), span))
+		return i
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			s.Index(i).Set(placed(v.Index(i), span))
+		}
+		return s
+	case reflect.Struct:
+		s := reflect.New(v.Type()).Elem()
+		for i := range v.NumField() {
+			s.Field(i).Set(placed(v.Field(i), span))
+		}
+		return s
+	}
+	return v
+}

@@ -1,0 +1,27 @@
+package parse
+
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// alter takes the name of what an ALTER changes.
+func (p *parser) alter(kind vocab.EntityKind) ast.Alter { return ast.Alter{Name: p.ref(toAny(kind))} }
+
+// operationWords begin an operation of ALTER. Behind a comma they end the list
+// before it: a name that is spelled like one stands in backticks there.
+var operationWords = [...]string{"ADD", "DROP", "ALTER", "SET", "REPLACE", "RENAME", "MODE"}
+
+// beforeOperation reports whether a comma stands here and the next operation
+// behind it.
+func (p *parser) beforeOperation() bool {
+	if p.kind() != ',' {
+		return false
+	}
+	for _, word := range operationWords {
+		if p.is(p.at+1, word) {
+			return true
+		}
+	}
+	return false
+}
