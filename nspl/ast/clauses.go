@@ -2,6 +2,20 @@ package ast
 
 import "plexus/nspl/vocab"
 
+// ResourceVersion is VERSION n, or VERSION LATEST: the highest completed version
+// when the statement is applied.
+type ResourceVersion struct {
+	Latest bool
+	Number Uint
+	Span   vocab.Span
+}
+
+// Binding is a resource with the version that an entity uses of it.
+type Binding struct {
+	Resource Name
+	Version  ResourceVersion
+}
+
 // Attachment is ATTACHED or DETACHED.
 type Attachment uint8
 

@@ -30,12 +30,16 @@ var spanType = reflect.TypeFor[vocab.Span]()
 // placedAt returns a deep copy of an entity in which everything stands at one
 // place.
 func placedAt(e Entity, span vocab.Span) Entity {
-	return placed(reflect.ValueOf(e), span).Interface().(Entity)
+	return copied(reflect.ValueOf(e), &span).Interface().(Entity)
 }
 
-func placed(v reflect.Value, span vocab.Span) reflect.Value {
+// copied returns a deep copy, with every span replaced where one is given.
+func copied(v reflect.Value, span *vocab.Span) reflect.Value {
 	if v.Type() == spanType {
-		return reflect.ValueOf(span)
+		if span != nil {
+			return reflect.ValueOf(*span)
+		}
+		return v
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -43,14 +47,14 @@ func placed(v reflect.Value, span vocab.Span) reflect.Value {
 			return v
 		}
 		p := reflect.New(v.Type().Elem())
-		p.Elem().Set(placed(v.Elem(), span))
+		p.Elem().Set(copied(v.Elem(), span))
 		return p
 	case reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
 		i := reflect.New(v.Type()).Elem()
-		i.Set(placed(v.Elem(), span))
+		i.Set(copied(v.Elem(), span))
 		return i
 	case reflect.Slice:
 		if v.IsNil() {
@@ -58,13 +62,13 @@ func placed(v reflect.Value, span vocab.Span) reflect.Value {
 		}
 		s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			s.Index(i).Set(placed(v.Index(i), span))
+			s.Index(i).Set(copied(v.Index(i), span))
 		}
 		return s
 	case reflect.Struct:
 		s := reflect.New(v.Type()).Elem()
 		for i := range v.NumField() {
-			s.Field(i).Set(placed(v.Field(i), span))
+			s.Field(i).Set(copied(v.Field(i), span))
 		}
 		return s
 	}

@@ -5,6 +5,33 @@ import (
 	"plexus/nspl/vocab"
 )
 
+// binding ::= name resource_version
+func (p *parser) binding(b *ast.Binding) {
+	b.Resource = p.ref(toResource)
+	b.Version = p.resourceVersion()
+}
+
+// resourceVersion ::= VERSION (uint | LATEST)
+func (p *parser) resourceVersion() ast.ResourceVersion {
+	first := p.at
+	p.expect("VERSION")
+	v := ast.ResourceVersion{Latest: p.accept("LATEST")}
+	if !v.Latest {
+		v.Number = p.uint()
+	}
+	v.Span = p.since(first)
+	return v
+}
+
+// config ::= CONFIG '{' string '=' value, ... '}'
+func (p *parser) config(entries *[]ast.ConfigEntry) {
+	p.expect("CONFIG")
+	p.expectMark('{')
+	p.secret = true
+	*entries = listUntil(p, '}', p.configEntry)
+	p.secret = false
+}
+
 // branchUse ::= BRANCHED BY name | UNBRANCHED
 func (p *parser) branchUse(b *ast.BranchUse) {
 	first := p.at

@@ -14,11 +14,7 @@ func (p *parser) createClient(c ast.Create) ast.Statement {
 		p.expect("POOL SIZE")
 		s.Pool = p.pool()
 	}
-	p.expect("CONFIG")
-	p.expectMark('{')
-	p.secret = true
-	s.Config = listUntil(p, '}', p.configEntry)
-	p.secret = false
+	p.config(&s.Config)
 	return s
 }
 

@@ -49,6 +49,7 @@ func toKind(kinds ...vocab.EntityKind) *Reference { return &Reference{Kinds: kin
 var (
 	toDomain   = toKind(vocab.EntityDomain)
 	toUser     = toKind(vocab.EntityUser)
+	toResource = toKind(vocab.EntityResource)
 	toSchema   = toKind(vocab.EntitySchema)
 	toWireJSON = toKind(vocab.EntityWireJSON)
 	toBranch   = toKind(vocab.EntityBranch)

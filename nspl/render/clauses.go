@@ -5,6 +5,18 @@ import (
 	"plexus/nspl/vocab"
 )
 
+// binding writes a resource with its version.
+func (w *writer) binding(b ast.Binding) *writer {
+	return w.name(b.Resource.Text).put(" ").version(b.Version)
+}
+
+func (w *writer) version(v ast.ResourceVersion) *writer {
+	if v.Latest {
+		return w.put("VERSION LATEST")
+	}
+	return w.put("VERSION ").uint(v.Number.Value)
+}
+
 func (w *writer) branchUse(b ast.BranchUse) *writer {
 	if b.By == nil {
 		return w.put("UNBRANCHED")

@@ -1,0 +1,38 @@
+package model
+
+import (
+	"reflect"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// Binder is an entity that may use a version of a resource.
+type Binder interface {
+	Entity
+	// Bound returns what the entity binds, nil for nothing.
+	Bound() *ast.Binding
+}
+
+// Bound returns the resource version that an entity binds, nil for nothing.
+func Bound(e Entity) *ast.Binding {
+	if b, ok := e.(Binder); ok {
+		return b.Bound()
+	}
+	return nil
+}
+
+// Rebound returns a copy of an entity that binds another version. It binds one.
+func Rebound(e Entity, version uint64) Entity {
+	next := copied(reflect.ValueOf(e), nil).Interface().(Entity)
+	b := Bound(next)
+	b.Version.Latest, b.Version.Number.Value = false, version
+	return next
+}
+
+func appendBound(refs []Ref, b *ast.Binding) []Ref {
+	if b != nil {
+		refs = append(refs, ref(vocab.EntityResource, b.Resource))
+	}
+	return refs
+}
