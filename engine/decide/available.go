@@ -45,6 +45,13 @@ func missing(e model.Entity) string {
 		return e.Kind().Words()
 	}
 	switch x := e.(type) {
+	case *model.Relay:
+		switch {
+		case x.Branch.By != nil:
+			return "branched relays"
+		case x.Materialized:
+			return "materialized state"
+		}
 	case *model.Ingestor:
 		if !slices.Contains(runningSources, x.Source.Entity) {
 			return "source " + x.Source.Entity.String()

@@ -32,12 +32,23 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 	if len(f.list) > 0 {
 		return
 	}
+	c.checkStates(e, f)
 	switch x := e.entity.(type) {
 	case *model.Ingestor:
 		can := x.Source.Entity.Capabilities()
 		c.checkClient(e, x.Source.Client, can.Client, f)
 	case *model.Emitter:
 		c.checkClient(e, x.Sink.Client, x.Sink.Entity.Capabilities().Client, f)
+	}
+}
+
+// checkStates demands a materialized relay of every state that is read.
+func (c *Candidate) checkStates(e *entry, f *found) {
+	for _, name := range model.States(e.entity) {
+		if r, _ := lookup[*model.Relay](c, vocab.EntityRelay, name.Text); !r.Materialized {
+			f.add(ast.CodeRefKind, name.Span, "%s reads the state of RELAY '%s', which is not materialized", e.key, name.Text).
+				WithHint("declare the relay WITH MATERIALIZED STATE LAST BY TIMESTAMP")
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 	switch x := e.entity.(type) {
 	case *model.Codec:
 		c.checkCodec(x, f)
+	case *model.Branch:
+		c.checkKey(x, f)
 	case *model.Ingestor:
 		c.checkTimestamp(x, f)
 	case *model.Junction:
@@ -107,6 +109,19 @@ func (c *Candidate) decoded(x *model.Ingestor) (*vocab.Schema, bool) {
 		return nil, false
 	}
 	return c.schema(codec.Schema.Text)
+}
+
+// checkKey demands fields of which equality is exact and always known.
+func (c *Candidate) checkKey(b *model.Branch, f *found) {
+	schema, _ := c.schema(b.Schema.Text)
+	for _, field := range schema.Fields {
+		if k := field.Type.Kind; !k.Integer() && k != vocab.Bool && k != vocab.String && k != vocab.Datetime {
+			f.add(ast.CodeSchemaIncompatible, b.Schema.Span,
+				"branch key field '%s' must be an integer, BOOL, STRING or DATETIME", field.Name)
+		} else if field.Optional {
+			f.add(ast.CodeSchemaIncompatible, b.Schema.Span, "branch key field '%s' must be required", field.Name)
+		}
+	}
 }
 
 // checkInputs demands the same schema, by name, of every relay that is read.

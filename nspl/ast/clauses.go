@@ -86,13 +86,17 @@ type Inputs struct {
 	Collect *Collect
 }
 
-// Flush is FLUSH IMMEDIATE, or FLUSH EACH … MAX BATCH SIZE ….
+// Flush is FLUSH IMMEDIATE, or FLUSH EACH … MAX BATCH SIZE …. Routes without a
+// flush of their own have the zero value.
 type Flush struct {
 	Immediate bool
 	Each      Duration
 	MaxBatch  Size
 	Span      vocab.Span
 }
+
+// Absent reports whether the route has no flush of its own.
+func (f Flush) Absent() bool { return !f.Immediate && f.Each.Text == "" }
 
 // Vocab returns the clause without its spelling.
 func (f Flush) Vocab() vocab.Flush {

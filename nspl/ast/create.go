@@ -25,6 +25,7 @@ func (*CreateDomain) Declares() vocab.EntityKind     { return vocab.EntityDomain
 func (*CreateSchema) Declares() vocab.EntityKind     { return vocab.EntitySchema }
 func (*CreateWireSchema) Declares() vocab.EntityKind { return vocab.EntityWireJSON }
 func (*CreateCodec) Declares() vocab.EntityKind      { return vocab.EntityCodec }
+func (*CreateBranch) Declares() vocab.EntityKind     { return vocab.EntityBranch }
 func (*CreateRelay) Declares() vocab.EntityKind      { return vocab.EntityRelay }
 func (*CreateClient) Declares() vocab.EntityKind     { return vocab.EntityClient }
 func (*CreateVHost) Declares() vocab.EntityKind      { return vocab.EntityVHost }

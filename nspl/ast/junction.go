@@ -1,11 +1,15 @@
 package ast
 
-// CreateJunction is CREATE JUNCTION.
-type CreateJunction struct {
+// Processor is what the statements of most processors have.
+type Processor struct {
 	Create
 	Attachment Attachment
 	Inputs     Inputs
 	Filter     Expr
 	Branch     BranchUse
+	States     []StateDep
 	Routes     []Route
 }
+
+// CreateJunction is CREATE JUNCTION.
+type CreateJunction struct{ Processor }

@@ -97,6 +97,20 @@ func (c *checker) inputs(in ast.Inputs) {
 	}
 }
 
+// states checks the dependencies of a node on materialized state.
+func (c *checker) states(deps []ast.StateDep) {
+	var names nameSet
+	for _, d := range deps {
+		c.unique(&names, d.Relay, "materialized state '%s' is used twice")
+		for _, a := range d.Default {
+			if a.Scope != ast.ScopeBare {
+				c.add(ast.Errorf(ast.CodeInvalid, a.Target.Span, "DEFAULT takes bare field names").
+					WithHint("%s = …", a.Target.Text))
+			}
+		}
+	}
+}
+
 func (c *checker) messageError(e ast.MessageError) {
 	for _, a := range e.Set {
 		if a.Scope != ast.ScopeBare {
@@ -108,7 +122,9 @@ func (c *checker) messageError(e ast.MessageError) {
 
 func (c *checker) routes(routes []ast.Route) {
 	for _, r := range routes {
-		c.flush(r.Flush)
+		if !r.Flush.Absent() {
+			c.flush(r.Flush)
+		}
 		c.messageError(r.OnError)
 	}
 }

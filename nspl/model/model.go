@@ -37,6 +37,8 @@ func Lower(d ast.Declaration) (Entity, ast.Diagnostics) {
 		e = lowerWireSchema(c, d)
 	case *ast.CreateCodec:
 		e = lowerCodec(c, d)
+	case *ast.CreateBranch:
+		e = lowerBranch(c, d)
 	case *ast.CreateRelay:
 		e = lowerRelay(c, d)
 	case *ast.CreateClient:

@@ -19,6 +19,13 @@ func appendInputs(refs []Ref, in ast.Inputs) []Ref {
 	return refs
 }
 
+func appendStates(refs []Ref, deps []ast.StateDep) []Ref {
+	for _, d := range deps {
+		refs = append(refs, ref(vocab.EntityRelay, d.Relay))
+	}
+	return refs
+}
+
 func appendError(refs []Ref, e ast.MessageError) []Ref {
 	if e.Action == ast.ErrorSendTo {
 		refs = append(refs, ref(vocab.EntityRelay, e.To))

@@ -11,6 +11,8 @@ type Relay struct {
 	Schema   ast.Name
 	Branch   ast.BranchUse
 	Capacity uint64 // batches
+	// Materialized keeps the newest record of each branch as state to read.
+	Materialized bool
 }
 
 // Kind returns the kind.
@@ -32,7 +34,7 @@ func lowerRelay(c *checker, d *ast.CreateRelay) *Relay {
 	if n := d.Name.Text; n == "message" || n == "branch" {
 		c.invalid(d.Name.Span, "invalid relay name: '%s' is reserved", n)
 	}
-	r := &Relay{Name: d.Name.Text, Schema: d.Schema, Branch: d.Branch, Capacity: capacityBatchesDefault}
+	r := &Relay{Name: d.Name.Text, Schema: d.Schema, Branch: d.Branch, Capacity: capacityBatchesDefault, Materialized: d.Materialized}
 	if d.Capacity != nil {
 		c.bounds(*d.Capacity, "CAPACITY", 1, capacityBatchesMax)
 		r.Capacity = d.Capacity.Value

@@ -173,25 +173,56 @@ func (p *parser) generalError() ast.GeneralError {
 	return []ast.GeneralError{ast.GeneralIgnore, ast.GeneralLog}[p.one("IGNORE", "LOG")]
 }
 
-// routes takes one route or more; branch says whether they can build a branch.
-func (p *parser) routes(routes *[]ast.Route, branch bool) {
+// routeForm says which clauses the routes of a kind have.
+type routeForm struct {
+	inherit bool // INHERIT may stand before SET
+	set     bool // SET has to stand
+	branch  bool // the route makes a branch
+	flush   bool
+}
+
+// The forms of routes.
+var (
+	ingesting    = routeForm{inherit: true, branch: true, flush: true}
+	transforming = routeForm{inherit: true, flush: true}
+	setOnly      = routeForm{set: true, flush: true}
+	aggregating  = routeForm{set: true}
+	guest        = routeForm{}
+)
+
+// routes takes one route or more.
+func (p *parser) routes(routes *[]ast.Route, form routeForm) {
 	p.expect("TO")
 	for more := true; more; more = p.accept("TO") {
 		*routes = append(*routes, ast.Route{})
-		p.route(&(*routes)[len(*routes)-1], branch)
+		p.route(&(*routes)[len(*routes)-1], form)
 	}
 }
 
 // route takes what follows TO.
-func (p *parser) route(r *ast.Route, branch bool) {
+func (p *parser) route(r *ast.Route, form routeForm) {
 	first := p.at - 1
 	r.To = p.ref(toRelay)
-	p.construction(&r.Construction)
-	if branch {
+	switch {
+	case form.inherit:
+		p.construction(&r.Construction)
+	case form.set:
+		p.expect("SET")
+		p.assignments(&r.Construction.Set, ClauseSet)
+		r.Construction.Where = p.where(ClauseWhere)
+	default:
+		if p.accept("SET") {
+			p.assignments(&r.Construction.Set, ClauseSet)
+		}
+		r.Construction.Where = p.where(ClauseWhere)
+	}
+	if form.branch {
 		r.Branch = &ast.BranchMake{}
 		p.branchMake(r.Branch)
 	}
-	r.Flush = p.flush()
+	if form.flush {
+		r.Flush = p.flush()
+	}
 	p.messageError(&r.OnError)
 	r.Span = p.since(first)
 }

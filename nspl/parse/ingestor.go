@@ -23,7 +23,7 @@ func (p *parser) createIngestor(c ast.Create, head vocab.SourceEntity) ast.State
 		in.Timestamp = p.timestamp()
 	}
 	in.Filter = p.filter()
-	p.routes(&in.Routes, true)
+	p.routes(&in.Routes, ingesting)
 	in.GeneralError = p.generalError()
 	return in
 }

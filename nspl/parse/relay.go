@@ -2,7 +2,7 @@ package parse
 
 import "plexus/nspl/ast"
 
-// RELAY name SCHEMA name branch_use (CAPACITY uint)?
+// RELAY name SCHEMA name branch_use (CAPACITY uint)? (WITH MATERIALIZED STATE LAST BY TIMESTAMP)?
 func (p *parser) createRelay(c ast.Create) ast.Statement {
 	r := &ast.CreateRelay{Create: c}
 	p.building(r)
@@ -14,5 +14,6 @@ func (p *parser) createRelay(c ast.Create) ast.Statement {
 		n := p.uint()
 		r.Capacity = &n
 	}
+	r.Materialized = p.accept("WITH MATERIALIZED STATE LAST BY TIMESTAMP")
 	return r
 }

@@ -50,6 +50,7 @@ var creations = append([]creation{
 	{"SCHEMA", (*parser).createSchema},
 	{"WIRE JSON SCHEMA", (*parser).createWireSchema},
 	{"CODEC", (*parser).createCodec},
+	{"BRANCH", (*parser).createBranch},
 	{"RELAY", (*parser).createRelay},
 	{"CLIENT", (*parser).createClient},
 	{"VHOST", (*parser).createVHost},

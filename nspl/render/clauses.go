@@ -32,13 +32,17 @@ func (w *writer) set(list []ast.Assign) {
 		if i > 0 {
 			w.put(",").clause(column)
 		}
-		if a.Scope == ast.ScopeBare {
-			w.bareName(a.Target.Text)
-		} else {
-			w.put(a.Scope.String(), ".").name(a.Target.Text)
-		}
-		w.put(" = ").expr(a.Value)
+		w.assign(a)
 	}
+}
+
+func (w *writer) assign(a ast.Assign) {
+	if a.Scope == ast.ScopeBare {
+		w.bareName(a.Target.Text)
+	} else {
+		w.put(a.Scope.String(), ".").name(a.Target.Text)
+	}
+	w.put(" = ").expr(a.Value)
 }
 
 func (w *writer) construction(c ast.Construction, indent int) {
@@ -132,7 +136,9 @@ func (w *writer) routes(routes []ast.Route) {
 				w.put(" ").set(r.Branch.Set)
 			}
 		}
-		w.flush(r.Flush, 4)
+		if !r.Flush.Absent() {
+			w.flush(r.Flush, 4)
+		}
 		w.messageError(r.OnError, 4)
 	}
 }

@@ -249,11 +249,31 @@ func (g generator) messageError() ast.MessageError {
 	return e
 }
 
-func (g generator) routes(branch bool) []ast.Route {
+// routeForm says which clauses routes have.
+type routeForm struct{ inherit, set, branch, flush bool }
+
+var (
+	ingesting    = routeForm{inherit: true, branch: true, flush: true}
+	transforming = routeForm{inherit: true, flush: true}
+	setOnly      = routeForm{set: true, flush: true}
+	aggregating  = routeForm{set: true}
+	guest        = routeForm{}
+)
+
+func (g generator) routes(form routeForm) []ast.Route {
 	list := make([]ast.Route, 1+g.int(1))
 	for i := range list {
-		list[i] = ast.Route{To: g.name(), Construction: g.construction(), Flush: g.flush(), OnError: g.messageError()}
-		if branch {
+		list[i] = ast.Route{To: g.name(), Construction: g.construction(), OnError: g.messageError()}
+		if !form.inherit {
+			list[i].Construction.Inherit = nil
+		}
+		if form.set && list[i].Construction.Set == nil {
+			list[i].Construction.Set = g.assigns(ast.ScopeBare, ast.ScopeOutput)
+		}
+		if form.flush {
+			list[i].Flush = g.flush()
+		}
+		if form.branch {
 			b := &ast.BranchMake{BranchUse: g.branchUse()}
 			if b.By != nil && g.bool() {
 				b.Set = g.assigns(ast.ScopeBare, ast.ScopeBranch)
@@ -455,7 +475,13 @@ func (g generator) statement() ast.Statement {
 
 // entity draws a model of any kind.
 func (g generator) entity() model.Entity {
-	switch g.int(11) {
+	switch g.int(12) {
+	case 11:
+		b := &model.Branch{Name: g.own(), Schema: g.name(), TTL: g.duration()}
+		if g.bool() {
+			b.MaxInstances = g.uint(math.MaxUint64).Value
+		}
+		return b
 	case 10:
 		return &model.Placement{Name: g.own(), From: g.distinct(3), To: g.distinct(3), Policy: g.policy(), Rank: rapid.Uint64().Draw(g.T, "rank")}
 	case 0:
@@ -479,7 +505,7 @@ func (g generator) entity() model.Entity {
 		}
 		return c
 	case 4:
-		return &model.Relay{Name: g.relay().Text, Schema: g.name(), Branch: g.branchUse(), Capacity: g.uint(1 << 20).Value}
+		return &model.Relay{Name: g.relay().Text, Schema: g.name(), Branch: g.branchUse(), Capacity: g.uint(1 << 20).Value, Materialized: g.bool()}
 	case 5:
 		return g.client()
 	case 6:
@@ -487,7 +513,7 @@ func (g generator) entity() model.Entity {
 	case 7:
 		return &model.Endpoint{Name: g.own(), VHost: g.name(), Path: "/" + rapid.StringMatching(`[a-z'"$%~.]{0,3}x`).Draw(g.T, "path")}
 	case 8:
-		i := &model.Ingestor{Name: g.own(), Source: g.source(), Decode: g.name(), Filter: g.maybeExpr(), Routes: g.routes(true),
+		i := &model.Ingestor{Name: g.own(), Source: g.source(), Decode: g.name(), Filter: g.maybeExpr(), Routes: g.routes(ingesting),
 			GeneralError: ast.GeneralError(g.int(1))}
 		switch g.int(2) {
 		case 0:
@@ -497,7 +523,7 @@ func (g generator) entity() model.Entity {
 		}
 		return i
 	case 9:
-		return &model.Junction{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), Filter: g.maybeExpr(), Branch: g.branchUse(), Routes: g.routes(false)}
+		return g.processor()
 	}
 	e := &model.Emitter{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), Flush: g.flush(), OnError: g.messageError(),
 		GeneralError: ast.GeneralError(g.int(1))}

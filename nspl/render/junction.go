@@ -2,10 +2,18 @@ package render
 
 import "plexus/nspl/model"
 
-func (w *writer) junction(j *model.Junction) {
-	w.put(attachment(j.Attached), "JUNCTION ").name(j.Name)
-	w.inputs(j.Inputs)
-	w.filter(j.Filter)
-	w.clause(2).branchUse(j.Branch)
-	w.routes(j.Routes)
+func (w *writer) junction(j *model.Junction) { w.processor("JUNCTION", &j.Processor, nil) }
+
+// processor writes what most processors have, with the clauses of a kind between
+// filter and branch.
+func (w *writer) processor(kind string, p *model.Processor, specific func()) {
+	w.put(attachment(p.Attached), kind, " ").name(p.Name)
+	w.inputs(p.Inputs)
+	w.filter(p.Filter)
+	if specific != nil {
+		specific()
+	}
+	w.clause(2).branchUse(p.Branch)
+	w.states(p.States)
+	w.routes(p.Routes)
 }
