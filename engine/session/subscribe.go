@@ -92,7 +92,7 @@ func (s *Service) check(r *sessionpb.SubscribeRequest) (*subscribing, error) {
 		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeRefMissing, m.Relay.Span,
 			"SUBSCRIPTION '%s' requires missing RELAY '%s'", m.Name, m.Relay.Text)})
 	}
-	where, found := typed.CheckFilter(m.Where, typed.Env{Place: "subscription WHERE", Input: schema})
+	where, found := typed.CheckSubscription(m.Where, typed.Env{Place: "subscription WHERE", Input: schema})
 	if len(found) > 0 {
 		return nil, refuseStatement(r.GetStatement(), found)
 	}

@@ -38,6 +38,8 @@ const (
 	CodeMissingSet          Code = "expr.missing_set"
 	CodeUninitializedOutput Code = "expr.uninitialized_output"
 	CodeContext             Code = "expr.context"
+	CodeAggregate           Code = "expr.aggregate"
+	CodeVolatile            Code = "expr.volatile"
 	CodeSensitiveLeak       Code = "expr.sensitive_leak"
 )
 

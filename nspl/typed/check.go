@@ -8,9 +8,19 @@ import (
 // checker collects the faults of one clause. Its functions return nil for what
 // they reported; a node over such an operand is not reported again.
 type checker struct {
-	env    Env
-	scopes scopes
-	found  ast.Diagnostics
+	env     Env
+	reading reading
+	found   ast.Diagnostics
+
+	// aggregated is what the arguments of aggregates read; without any scope there
+	// are no aggregates. inside says that such an argument is checked, and aggregates
+	// that there was one.
+	aggregated         reading
+	inside, aggregates bool
+	// steady is the greatest volatility that calls may have.
+	steady Volatility
+	// misplaced is the code of calls that the context does not have.
+	misplaced ast.Code
 }
 
 func (c *checker) fault(code ast.Code, span vocab.Span, format string, args ...any) *ast.Diagnostic {
@@ -116,7 +126,7 @@ func combine(op Op, t vocab.Type, args []*Expr) *Expr {
 }
 
 func (c *checker) field(e *ast.Field) *Expr {
-	t, d := c.scopes.resolve(c, e)
+	t, d := c.resolve(e)
 	if d != nil {
 		c.found = append(c.found, d)
 		return nil

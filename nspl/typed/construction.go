@@ -10,31 +10,47 @@ import (
 // workingMessage is the record under construction: which output fields have been
 // set. It resolves names while SET runs from left to right.
 type workingMessage struct {
-	input  *vocab.Schema
+	input  *vocab.Schema // what a bare name means before the output is set
 	output *vocab.Schema
 	set    []bool
+	// scope is what the record is called in the result, ScopeBranch for a key.
+	scope Scope
 }
 
-func (w *workingMessage) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
-	switch f.Scope {
-	case ast.ScopeOutput:
-		return w.outputField(c, f)
-	case ast.ScopeBare, ast.ScopeMessage:
-		return w.message(c, f)
+// at reads a field of the record.
+func (w *workingMessage) at(i int) *Expr {
+	if w.scope == ScopeBranch {
+		return columnAt(ScopeBranch, i, w.output.Fields[i])
 	}
-	return c.common(f)
+	return columnAt(ScopeOutput, i, w.output.Fields[i])
+}
+
+// name is the scope that reads the record.
+func (w *workingMessage) name() string {
+	if w.scope == ScopeBranch {
+		return ScopeBranch.String()
+	}
+	return ScopeOutput.String()
 }
 
 // outputField reads a field that must have been set.
 func (w *workingMessage) outputField(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 	i := w.output.Index(f.Name.Text)
 	if i < 0 {
-		return nil, c.unknownField("output", w.output.Fields, f.Name)
+		return nil, c.unknownField(w.name(), w.output.Fields, f.Name)
 	}
 	if !w.set[i] {
-		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
+		return nil, w.unset(f)
 	}
-	return columnAt(ScopeOutput, i, w.output.Fields[i]), nil
+	return w.at(i), nil
+}
+
+func (w *workingMessage) unset(f *ast.Field) *ast.Diagnostic {
+	what := "output"
+	if w.scope == ScopeBranch {
+		what = "key"
+	}
+	return ast.Errorf(ast.CodeUninitializedOutput, f.Span, "%s field '%s' is not set yet", what, f.Name.Text)
 }
 
 // message reads the output field once it is set, and before that the input field
@@ -43,17 +59,32 @@ func (w *workingMessage) message(c *checker, f *ast.Field) (*Expr, *ast.Diagnost
 	in, out := w.input.Index(f.Name.Text), w.output.Index(f.Name.Text)
 	switch {
 	case out >= 0 && w.set[out]:
-		return columnAt(ScopeOutput, out, w.output.Fields[out]), nil
+		return w.at(out), nil
 	case in < 0 && out < 0:
 		return nil, c.unknownField("message", slices.Concat(w.input.Fields, w.output.Fields), f.Name)
 	case in < 0:
-		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span, "output field '%s' is not set yet", f.Name.Text)
+		return nil, w.unset(f)
 	case out >= 0 && !sameShape(w.input.Fields[in], w.output.Fields[out]):
 		return nil, ast.Errorf(ast.CodeUninitializedOutput, f.Span,
 			"'%s' is %s in the input and %s in the output, which is not set yet", f.Name.Text,
 			shape(w.input.Fields[in]), shape(w.output.Fields[out])).WithHint("write input.%s", f.Name.Text)
 	}
 	return columnAt(ScopeInput, in, w.input.Fields[in]), nil
+}
+
+// generated reads the output field once it is set, and before that the generated
+// field of the name.
+func (w *workingMessage) generated(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
+	in, out := w.input.Index(f.Name.Text), w.output.Index(f.Name.Text)
+	switch {
+	case out >= 0 && w.set[out]:
+		return w.at(out), nil
+	case in >= 0:
+		return columnAt(ScopeGenerated, in, w.input.Fields[in]), nil
+	case out >= 0:
+		return nil, w.unset(f)
+	}
+	return nil, c.unknownField("generated", slices.Concat(w.input.Fields, w.output.Fields), f.Name)
 }
 
 // sameShape reports whether a field can be copied into another as it is.
@@ -133,17 +164,18 @@ func (c *checker) checkLeak(e *Expr, target vocab.Field) {
 	}
 }
 
-// assignments checks SET from left to right.
+// assignments checks SET from left to right. A key takes bare names and branch.x,
+// every other record bare names and, where it can be read by that name, output.x.
 func (c *checker) assignments(set []ast.Assign, w *workingMessage) []Step {
 	var steps []Step
 	for _, a := range set {
-		if a.Scope == ast.ScopeBranch {
-			c.fault(ast.CodeScope, a.Target.Span, "scope 'branch' cannot be set in %s", c.env.Place)
+		if a.Scope != ast.ScopeBare && (c.reading[a.Scope] == nil || (a.Scope == ast.ScopeBranch) != (w.scope == ScopeBranch)) {
+			c.fault(ast.CodeScope, a.Target.Span, "scope '%s' cannot be set in %s", a.Scope, c.env.Place)
 			continue
 		}
 		target := w.output.Index(a.Target.Text)
 		if target < 0 {
-			c.found = append(c.found, c.unknownField("output", w.output.Fields, a.Target))
+			c.found = append(c.found, c.unknownField(w.name(), w.output.Fields, a.Target))
 			continue
 		}
 		field := w.output.Fields[target]

@@ -7,32 +7,39 @@ type Op uint8
 
 // The operations. Args lists their operands in written order.
 const (
-	OpLiteral     Op = iota // Literal
-	OpColumn                // Column
-	OpCall                  // Func over Args
-	OpNot                   // NOT a
-	OpNeg                   // -a
-	OpAnd                   // a AND b
-	OpOr                    // a OR b
-	OpEq                    // a = b
-	OpNe                    // a != b
-	OpLt                    // a < b
-	OpLe                    // a <= b
-	OpGt                    // a > b
-	OpGe                    // a >= b
-	OpDistinct              // a IS DISTINCT FROM b
-	OpNotDistinct           // a IS NOT DISTINCT FROM b
-	OpAdd                   // a + b
-	OpSub                   // a - b
-	OpMul                   // a * b
-	OpDiv                   // a / b
-	OpRem                   // a % b
-	OpIn                    // a IN Set; Negated for NOT IN
-	OpBetween               // a BETWEEN b AND c; Negated for NOT BETWEEN
-	OpCast                  // a AS Type
-	OpTryCast               // TRY_CAST(a AS Type)
-	OpCase                  // Args: cond1, result1, cond2, result2, ..., else (always present, a typed null if it was omitted)
-	OpCaseValue             // Args: operand, match1, result1, ..., else
+	OpLiteral      Op = iota // Literal
+	OpColumn                 // Column
+	OpCall                   // Func over Args
+	OpNot                    // NOT a
+	OpNeg                    // -a
+	OpAnd                    // a AND b
+	OpOr                     // a OR b
+	OpEq                     // a = b
+	OpNe                     // a != b
+	OpLt                     // a < b
+	OpLe                     // a <= b
+	OpGt                     // a > b
+	OpGe                     // a >= b
+	OpDistinct               // a IS DISTINCT FROM b
+	OpNotDistinct            // a IS NOT DISTINCT FROM b
+	OpAdd                    // a + b
+	OpSub                    // a - b
+	OpMul                    // a * b
+	OpDiv                    // a / b
+	OpRem                    // a % b
+	OpIn                     // a IN Set; Negated for NOT IN
+	OpBetween                // a BETWEEN b AND c; Negated for NOT BETWEEN
+	OpCast                   // a AS Type
+	OpTryCast                // TRY_CAST(a AS Type)
+	OpCase                   // Args: cond1, result1, cond2, result2, ..., else (always present, a typed null if it was omitted)
+	OpCaseValue              // Args: operand, match1, result1, ..., else
+	OpList                   // [a, ...]
+	OpJSONValue              // JSON_VALUE(a, Path AS Type)
+	OpTryJSONValue           // TRY_JSON_VALUE(a, Path AS Type)
+	OpJSONExists             // JSON_EXISTS(a, Path)
+	OpLookup                 // LOOKUP_HASH_MAP(Lookup, a)
+	OpAggregate              // Func over Args, which are evaluated when a row enters the window
+	OpUDF                    // UDF over Args
 )
 
 // Volatility decides what may be folded or shared (chapter 11 section 1.1).
@@ -56,6 +63,12 @@ const (
 	ScopeError                      // fields of the error being handled
 	ScopePartialOutput              // the failed route's output, every field optional
 	ScopeMetadata                   // transport metadata of an ingestor
+	ScopeLeft                       // the left row of a correlator
+	ScopeRight                      // the right one
+	ScopeBranch                     // the key of the branch; in CheckBranchKey that under construction
+	ScopeState                      // the materialized state of relay Column.State
+	ScopeGenerated                  // what an inferencer or WASM processor made
+	ScopeLocal                      // arguments, then LETs, of a user-defined function
 )
 
 // Column is a resolved read.
@@ -63,6 +76,14 @@ type Column struct {
 	Scope Scope
 	Index int    // position in the scope's schema
 	Name  string // as declared
+	State string // the relay of ScopeState
+}
+
+// Lookup is what a call of LOOKUP_HASH_MAP reads.
+type Lookup struct {
+	Map   string
+	Index int // of the field in the schema of the map
+	Field string
 }
 
 // Literal is a constant. The field that holds it follows from the node's type:
@@ -92,8 +113,11 @@ type Expr struct {
 	Args    []*Expr
 	Literal Literal
 	Column  Column
-	Func    string    // canonical lower-case builtin name
+	Func    string    // canonical lower-case name of a function or aggregate
 	Set     []Literal // OpIn; no nulls, operand's type
+	Path    []JSONStep
+	Lookup  *Lookup
+	UDF     *Function
 }
 
 // Step initialises or overwrites one output field.

@@ -5,9 +5,82 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// scopes says what a field means in one context.
-type scopes interface {
-	resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic)
+// source resolves the fields of one scope.
+type source func(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic)
+
+// reading is what each scope means in one context: a row of the table of chapter
+// 11 section 4. A scope without a source is not available there.
+type reading [ast.ScopeRelayState + 1]source
+
+// with returns the reading with one more scope or several that mean the same.
+func (r reading) with(s source, scopes ...ast.Scope) reading {
+	for _, scope := range scopes {
+		r[scope] = s
+	}
+	return r
+}
+
+// from reads the columns of a schema. Without one the scope is not available.
+func from(scope Scope, s *vocab.Schema) source {
+	if s == nil {
+		return nil
+	}
+	return func(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) { return c.column(scope, s, f) }
+}
+
+// common are the scopes that mean the same wherever the surroundings have them.
+func (e *Env) common() reading {
+	r := reading{}.
+		with(from(ScopeInput, e.Input), ast.ScopeInput).
+		with(from(ScopeLeft, e.Left), ast.ScopeLeft).
+		with(from(ScopeRight, e.Right), ast.ScopeRight).
+		with(from(ScopeBranch, e.Branch), ast.ScopeBranch)
+	if e.Metadata != nil {
+		r = r.with(from(ScopeMetadata, &vocab.Schema{Fields: e.Metadata}), ast.ScopeMetadata)
+	}
+	if e.States != nil {
+		r = r.with(stateField, ast.ScopeRelayState)
+	}
+	return r
+}
+
+// row is the reading of what looks at the input row, which bare names and message
+// mean too.
+func (e *Env) row() reading {
+	return e.common().with(from(ScopeInput, e.Input), ast.ScopeBare, ast.ScopeMessage)
+}
+
+// finished is the reading of the WHERE of a route: bare names mean the finished
+// output, and so does message where there is one.
+func (e *Env) finished(output *vocab.Schema) reading {
+	r := e.common().with(from(ScopeOutput, output), ast.ScopeBare, ast.ScopeOutput)
+	if e.Input != nil {
+		r = r.with(from(ScopeOutput, output), ast.ScopeMessage)
+	}
+	return r
+}
+
+// stateField reads the materialized state of a relay.
+func stateField(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
+	names := make([]string, len(c.env.States))
+	for i, s := range c.env.States {
+		if s.Relay != f.Relay.Text {
+			names[i] = s.Relay
+			continue
+		}
+		at := s.Schema.Index(f.Name.Text)
+		if at < 0 {
+			return nil, c.unknownField("relay_state."+s.Relay, s.Schema.Fields, f.Name)
+		}
+		e := columnAt(ScopeState, at, s.Schema.Fields[at])
+		e.Column.State = s.Relay
+		return e, nil
+	}
+	d := ast.Errorf(ast.CodeScope, f.Relay.Span, "the state of relay '%s' is not available in %s", f.Relay.Text, c.env.Place)
+	if d.Hint = c.near(f.Relay.Text, names); d.Hint == "" {
+		d.WithHint("USING MATERIALIZED STATE %s … makes it available", f.Relay.Text)
+	}
+	return nil, d
 }
 
 // column reads the field of a schema.
@@ -27,7 +100,12 @@ func columnAt(scope Scope, i int, field vocab.Field) *Expr {
 }
 
 var scopeNames = [...]string{ScopeInput: "input", ScopeOutput: "output", ScopeError: "error",
-	ScopePartialOutput: "partial_output", ScopeMetadata: "metadata"}
+	ScopePartialOutput: "partial_output", ScopeMetadata: "metadata", ScopeLeft: "left", ScopeRight: "right",
+	ScopeBranch: "branch", ScopeState: "relay_state", ScopeGenerated: "generated", ScopeLocal: "local"}
+
+// String returns the word of the scope. Generated fields and the names of a
+// function are read bare: theirs only describes them.
+func (s Scope) String() string { return scopeNames[s] }
 
 // hintsMax bounds the faults that get a proposal: comparing a name with every
 // field costs more than anything else here, and nobody reads further.
@@ -54,79 +132,19 @@ func (c *checker) unknownField(scope string, fields []vocab.Field, name ast.Name
 	return d
 }
 
-// absent is a scope that the context does not have.
-func (c *checker) absent(f *ast.Field) *ast.Diagnostic {
-	if f.Scope == ast.ScopeBare {
-		return ast.Errorf(ast.CodeScope, f.Span, "field '%s' needs a scope in %s", f.Name.Text, c.env.Place).
-			WithHint("write input.%s", f.Name.Text)
+// resolve finds what a field reads.
+func (c *checker) resolve(f *ast.Field) (*Expr, *ast.Diagnostic) {
+	if s := c.reading[f.Scope]; s != nil {
+		return s(c, f)
 	}
-	return ast.Errorf(ast.CodeScope, f.Span, "scope '%s' is not available in %s", f.Scope, c.env.Place)
-}
-
-// common resolves the scopes that mean the same wherever they stand.
-func (c *checker) common(f *ast.Field) (*Expr, *ast.Diagnostic) {
-	switch {
-	case f.Scope == ast.ScopeInput && c.env.Input != nil:
-		return c.column(ScopeInput, c.env.Input, f)
-	case f.Scope == ast.ScopeMetadata && c.env.Metadata != nil:
-		return c.column(ScopeMetadata, &vocab.Schema{Fields: c.env.Metadata}, f)
+	if f.Scope != ast.ScopeBare {
+		return nil, ast.Errorf(ast.CodeScope, f.Span, "scope '%s' is not available in %s", f.Scope, c.env.Place)
 	}
-	return nil, c.absent(f)
-}
-
-// inputScopes are those of a predicate over the input row, which bare names and
-// message mean too.
-type inputScopes struct{}
-
-func (inputScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
-	if f.Scope == ast.ScopeBare || f.Scope == ast.ScopeMessage {
-		return c.column(ScopeInput, c.env.Input, f)
-	}
-	return c.common(f)
-}
-
-// finishedScopes are those of a route's WHERE: bare names, message and output
-// mean the finished output.
-type finishedScopes struct{ output *vocab.Schema }
-
-func (s finishedScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
-	switch f.Scope {
-	case ast.ScopeBare, ast.ScopeMessage, ast.ScopeOutput:
-		return c.column(ScopeOutput, s.output, f)
-	}
-	return c.common(f)
-}
-
-// sinkScopes are those of method, path and headers: names are qualified, message
-// is the finished record, or the source row where there is no body.
-type sinkScopes struct{ output *vocab.Schema }
-
-func (s sinkScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
-	switch {
-	case (f.Scope == ast.ScopeOutput || f.Scope == ast.ScopeMessage) && s.output != nil:
-		return c.column(ScopeOutput, s.output, f)
-	case f.Scope == ast.ScopeMessage:
-		return c.column(ScopeInput, c.env.Input, f)
-	}
-	return c.common(f)
-}
-
-// errorScopes are those of an error record: bare names mean its own fields set so
-// far.
-type errorScopes struct{ *workingMessage }
-
-func (s errorScopes) resolve(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
-	switch {
-	case f.Scope == ast.ScopeBare:
-		return s.outputField(c, f)
-	case f.Scope == ast.ScopeError:
-		return c.column(ScopeError, vocab.ErrorScope(), f)
-	case f.Scope == ast.ScopePartialOutput && c.env.Partial != nil:
-		e, d := c.column(ScopePartialOutput, c.env.Partial, f)
-		if e != nil {
-			e.Optional = true
+	d := ast.Errorf(ast.CodeScope, f.Span, "field '%s' needs a scope in %s", f.Name.Text, c.env.Place)
+	for _, scope := range []ast.Scope{ast.ScopeInput, ast.ScopeLeft, ast.ScopeRight} {
+		if c.reading[scope] != nil {
+			return nil, d.WithHint("write %s.%s", scope, f.Name.Text)
 		}
-		return e, d
 	}
-	return c.common(f)
+	return nil, d.WithHint("no field can be read here")
 }
