@@ -215,3 +215,26 @@ func TestDiskFaults(t *testing.T) {
 		t.Error("wiped disk has files")
 	}
 }
+
+// TestMadeDirectoriesOutliveAFailedSync: a directory whose name an earlier attempt
+// could not make durable is made durable by the next one that finds it.
+func TestMadeDirectoriesOutliveAFailedSync(t *testing.T) {
+	for seed := range uint64(50) {
+		s := New(Options{Seed: seed})
+		h := s.Host("node-1")
+		onHost(t, s, h, func(f primitives.Files) {
+			h.Disk().FailSyncs(1 + int(seed%2))
+			err := primitives.MakeDirectory(f, "/var/lib/plexus")
+			for err != nil {
+				err = primitives.MakeDirectory(f, "/var/lib/plexus")
+			}
+		})
+		h.Crash()
+		onHost(t, s, h, func(f primitives.Files) {
+			if _, err := f.List("/var/lib/plexus"); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		})
+		s.Close()
+	}
+}

@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"path"
 
 	"plexus/engine/control/controlpb"
 	"plexus/primitives"
@@ -44,7 +43,7 @@ type directory struct {
 
 // openDirectory creates the data directory if need be and takes its lock.
 func openDirectory(files primitives.Files, name string) (*directory, error) {
-	if err := makeDirectory(files, name); err != nil {
+	if err := primitives.MakeDirectory(files, name); err != nil {
 		return nil, fmt.Errorf("create data directory %s: %w", name, err)
 	}
 	lock, err := files.Lock(name + "/" + lockName)
@@ -52,23 +51,6 @@ func openDirectory(files primitives.Files, name string) (*directory, error) {
 		return nil, fmt.Errorf("data directory %s: %w", name, err)
 	}
 	return &directory{files: files, path: name, lock: lock}, nil
-}
-
-// makeDirectory creates a directory and makes its name durable.
-func makeDirectory(files primitives.Files, name string) error {
-	if _, err := files.List(name); !missing(err) {
-		return err
-	}
-	parent := path.Dir(name)
-	if parent != name {
-		if err := makeDirectory(files, parent); err != nil {
-			return err
-		}
-	}
-	if err := files.MkdirAll(name); err != nil {
-		return err
-	}
-	return files.SyncDir(parent)
 }
 
 func (d *directory) sub(name string) string { return d.path + "/" + name }

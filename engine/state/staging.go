@@ -39,7 +39,7 @@ func OpenStaging(w primitives.World, dataDir string, limit uint64) (*Staging, er
 	if err := w.Files().RemoveAll(s.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("empty staging directory: %w", err)
 	}
-	if err := makeDirectory(w.Files(), s.dir); err != nil {
+	if err := primitives.MakeDirectory(w.Files(), s.dir); err != nil {
 		return nil, fmt.Errorf("create staging directory: %w", err)
 	}
 	return s, nil

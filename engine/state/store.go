@@ -56,7 +56,7 @@ func OpenStore(w primitives.World, dataDir string) (*Store, error) {
 		current: map[string]map[Identity]bool{}, known: map[Placement]entry{}, tried: map[Placement]Ref{},
 		rooted: map[string]bool{},
 	}
-	if err := makeDirectory(w.Files(), s.dir); err != nil {
+	if err := primitives.MakeDirectory(w.Files(), s.dir); err != nil {
 		return nil, fmt.Errorf("create checkpoint directory: %w", err)
 	}
 	if err := s.root(dataDir); err != nil {
