@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	"plexus/engine/catalog"
 	"plexus/engine/placement"
 	"plexus/engine/schedule"
@@ -12,12 +14,13 @@ import (
 // Executes reports whether entities of a kind are operators: vertices of the
 // graph, which the schedule assigns to nodes. The language calls them runtime
 // nodes.
-func Executes(kind vocab.EntityKind) bool {
-	switch kind {
-	case vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter:
-		return true
-	}
-	return false
+func Executes(kind vocab.EntityKind) bool { return slices.Contains(operatorKinds, kind) }
+
+// operatorKinds are the kinds that execute, in order.
+var operatorKinds = []vocab.EntityKind{
+	vocab.EntityRelay, vocab.EntityHashMap, vocab.EntityIngestor, vocab.EntityReingestor, vocab.EntityGenerator, vocab.EntityJunction,
+	vocab.EntityDeduplicator, vocab.EntityReorderer, vocab.EntityCorrelator, vocab.EntityWindow, vocab.EntityInferencer,
+	vocab.EntityWASM, vocab.EntityEmitter,
 }
 
 // listener reports whether every live voter executes the entity.
@@ -29,39 +32,32 @@ func listener(e model.Entity) bool {
 // stateful reports whether the entity owns a persisted component, so that the
 // schedule gives it replicas.
 func stateful(e model.Entity) bool {
-	in, ok := e.(*model.Ingestor)
-	return ok && in.Source.Entity.Capabilities().Position == vocab.HostState
+	switch x := e.(type) {
+	case *model.Ingestor:
+		return x.Source.Entity.Capabilities().Position == vocab.HostState
+	case *model.Relay:
+		return x.Materialized
+	case *model.Deduplicator, *model.Window, *model.WASM:
+		return true
+	}
+	return false
 }
 
 // flows returns the relays that an operator reads and writes. What its message
 // errors are sent to counts as written.
 func flows(e model.Entity) (reads, writes []ast.Name) {
-	routes := func(list []ast.Route) {
-		for _, r := range list {
-			writes = append(writes, r.To)
-			if r.OnError.Action == ast.ErrorSendTo {
-				writes = append(writes, r.OnError.To)
-			}
-		}
+	if s := model.ShapeOf(e); s != nil {
+		return s.Inputs(), s.Outputs()
 	}
-	inputs := func(in ast.Inputs) {
-		for _, i := range in.From {
-			reads = append(reads, i.Relay)
-		}
+	return nil, nil
+}
+
+// states returns the relays whose materialized state an operator reads.
+func states(e model.Entity) []ast.Name {
+	if s := model.ShapeOf(e); s != nil {
+		return s.StateNames()
 	}
-	switch x := e.(type) {
-	case *model.Ingestor:
-		routes(x.Routes)
-	case *model.Junction:
-		inputs(x.Inputs)
-		routes(x.Routes)
-	case *model.Emitter:
-		inputs(x.Inputs)
-		if x.OnError.Action == ast.ErrorSendTo {
-			writes = append(writes, x.OnError.To)
-		}
-	}
-	return reads, writes
+	return nil
 }
 
 // graph is the operators of a candidate with what flows between them. Indices are
@@ -99,7 +95,7 @@ func (c *Candidate) graph() *graph {
 	}
 	for i, e := range entities {
 		reads, writes := flows(e)
-		for _, n := range reads {
+		for _, n := range slices.Concat(reads, states(e)) {
 			if r, ok := relay(n); ok {
 				add(r, i)
 			}

@@ -25,9 +25,6 @@ func (c *Candidate) named(name string) (members []catalog.Key, listens bool) {
 	return members, listens
 }
 
-// operatorKinds are the kinds that execute, in order.
-var operatorKinds = []vocab.EntityKind{vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter}
-
 // checkMembersExist is the part of V2 that concerns placements: every member is
 // there.
 func (c *Candidate) checkMembersExist(e *entry, x *model.Placement, f *found) {

@@ -44,7 +44,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 
 // checkStates demands a materialized relay of every state that is read.
 func (c *Candidate) checkStates(e *entry, f *found) {
-	for _, name := range model.States(e.entity) {
+	for _, name := range states(e.entity) {
 		if r, _ := lookup[*model.Relay](c, vocab.EntityRelay, name.Text); !r.Materialized {
 			f.add(ast.CodeRefKind, name.Span, "%s reads the state of RELAY '%s', which is not materialized", e.key, name.Text).
 				WithHint("declare the relay WITH MATERIALIZED STATE LAST BY TIMESTAMP")

@@ -15,10 +15,11 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 		c.checkKey(x, f)
 	case *model.Ingestor:
 		c.checkTimestamp(x, f)
-	case *model.Junction:
-		c.checkInputs(x.Inputs, f)
-	case *model.Emitter:
-		c.checkInputs(x.Inputs, f)
+	}
+	if s := model.ShapeOf(e.entity); s != nil {
+		for _, side := range s.Sides {
+			c.checkInputs(side, f)
+		}
 	}
 }
 

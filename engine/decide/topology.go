@@ -11,7 +11,8 @@ import (
 
 // checkCycles is V8: a cycle whose consumers are all attached is refused, because
 // no acknowledgement on it could ever resolve. A detached consumer ends what its
-// input waits for, so edges into one are left out.
+// input waits for, so edges into one are left out. Reading state keeps nobody
+// waiting, so neither dependencies nor generators close a cycle.
 func (c *Candidate) checkCycles() *ast.Diagnostic {
 	w := walkGraph{candidate: c, color: map[catalog.Key]color{}}
 	for i := range c.entries {
@@ -99,11 +100,6 @@ func (c *Candidate) attachedConsumers(relay string) (consumers []catalog.Key) {
 
 // attached reports whether a consumer keeps its sources waiting.
 func attached(e model.Entity) bool {
-	switch x := e.(type) {
-	case *model.Junction:
-		return x.Attached
-	case *model.Emitter:
-		return x.Attached
-	}
-	return false
+	s := model.ShapeOf(e)
+	return s != nil && s.Attached
 }

@@ -56,17 +56,11 @@ func (t *topology) add(kind transactionpb.Edge_Kind, from, to catalog.Key) {
 // entity adds what one definition names: relays that it reads and writes by what
 // flows, everything else by configuration.
 func (t *topology) entity(m *catalog.Model) {
-	switch x := m.Definition.(type) {
-	case *model.Ingestor:
-		t.routes(m.Key, x.Routes)
-	case *model.Junction:
-		t.inputs(m.Key, x.Inputs)
-		t.routes(m.Key, x.Routes)
-	case *model.Emitter:
-		t.inputs(m.Key, x.Inputs)
-		t.messageError(m.Key, x.OnError)
-	case *model.Placement:
+	if m.Kind == vocab.EntityPlacement {
 		return // it relates members, and none of them depends on it
+	}
+	if s := model.ShapeOf(m.Definition); s != nil {
+		t.shape(m.Key, s)
 	}
 	for _, ref := range m.Definition.Refs() {
 		if ref.Kind != vocab.EntityRelay {
@@ -75,22 +69,25 @@ func (t *topology) entity(m *catalog.Model) {
 	}
 }
 
-func (t *topology) inputs(to catalog.Key, in ast.Inputs) {
-	for _, i := range in.From {
-		t.add(transactionpb.Edge_DATAFLOW, relay(i.Relay), to)
+func (t *topology) shape(key catalog.Key, s *model.Shape) {
+	for _, n := range s.Inputs() {
+		t.add(transactionpb.Edge_DATAFLOW, relay(n), key)
 	}
-}
-
-func (t *topology) routes(from catalog.Key, routes []ast.Route) {
-	for _, r := range routes {
-		t.add(transactionpb.Edge_DATAFLOW, from, relay(r.To))
-		t.messageError(from, r.OnError)
+	for _, n := range s.StateNames() {
+		t.add(transactionpb.Edge_MATERIALIZED_STATE, relay(n), key)
 	}
-}
-
-func (t *topology) messageError(from catalog.Key, e ast.MessageError) {
-	if e.Action == ast.ErrorSendTo {
-		t.add(transactionpb.Edge_MESSAGE_ERROR, from, relay(e.To))
+	for i := range s.Routes {
+		t.add(transactionpb.Edge_DATAFLOW, key, relay(s.Routes[i].To))
+	}
+	for _, e := range s.Errors() {
+		if e.Action == ast.ErrorSendTo {
+			t.add(transactionpb.Edge_MESSAGE_ERROR, key, relay(e.To))
+		}
+	}
+	for _, timeout := range s.Timeouts {
+		if timeout.To != nil {
+			t.add(transactionpb.Edge_CORRELATION_TIMEOUT, key, relay(*timeout.To))
+		}
 	}
 }
 

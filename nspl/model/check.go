@@ -84,16 +84,23 @@ func (c *checker) flush(f ast.Flush) {
 	}
 }
 
-func (c *checker) inputs(in ast.Inputs) {
+// inputs checks what a node reads; a correlator has two sides.
+func (c *checker) inputs(sides ...ast.Inputs) {
 	var names nameSet
-	for _, i := range in.From {
-		c.unique(&names, i.Relay, "relay '%s' is listed twice")
-	}
-	if in.Collect != nil {
-		c.positive(in.Collect.For, "COLLECT FOR")
-		if in.Collect.MaxBatchSize != nil {
-			c.size(*in.Collect.MaxBatchSize, "MAX BATCH SIZE")
+	for _, in := range sides {
+		for _, i := range in.From {
+			c.unique(&names, i.Relay, "relay '%s' is listed twice")
 		}
+		if in.Collect != nil {
+			c.collect(in.Collect)
+		}
+	}
+}
+
+func (c *checker) collect(x *ast.Collect) {
+	c.positive(x.For, "COLLECT FOR")
+	if x.MaxBatchSize != nil {
+		c.size(*x.MaxBatchSize, "MAX BATCH SIZE")
 	}
 }
 

@@ -18,6 +18,11 @@ const (
 	// batchMessagesMax is the largest payload of several records.
 	batchMessagesMax = 65_536
 
+	// tensorAxesMax is how deep lists of lists may go.
+	tensorAxesMax = 16
+	// The memory of a guest, from one page to what 32-bit addresses reach.
+	guestMemoryMin, guestMemoryMax = 64 << 10, 4 << 30
+
 	// placementSideMax bounds a side of a placement: every pair of its sides is a
 	// corridor to look at.
 	placementSideMax = 256

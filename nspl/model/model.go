@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
@@ -51,12 +53,29 @@ func Lower(d ast.Declaration) (Entity, ast.Diagnostics) {
 		e = lowerPlacement(c, d)
 	case *ast.CreateIngestor:
 		e = lowerIngestor(c, d)
+	case *ast.CreateReingestor:
+		e = lowerReingestor(c, d)
+	case *ast.CreateGenerator:
+		e = lowerGenerator(c, d)
 	case *ast.CreateJunction:
 		e = lowerJunction(c, d)
+	case *ast.CreateDeduplicator:
+		e = lowerDeduplicator(c, d)
+	case *ast.CreateReorderer:
+		e = lowerReorderer(c, d)
+	case *ast.CreateCorrelator:
+		e = lowerCorrelator(c, d)
+	case *ast.CreateWindow:
+		e = lowerWindow(c, d)
+	case *ast.CreateInferencer:
+		e = lowerInferencer(c, d)
+	case *ast.CreateWASM:
+		e = lowerWASM(c, d)
 	case *ast.CreateEmitter:
 		e = lowerEmitter(c, d)
 	}
 	if len(c.found) > 0 {
+		slices.SortStableFunc(c.found, func(a, b *ast.Diagnostic) int { return a.Span.Start - b.Span.Start })
 		return nil, c.found.About(ast.Entity{Kind: d.Declares(), Name: d.Declared().Name.Text})
 	}
 	return e, nil

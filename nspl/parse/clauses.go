@@ -52,7 +52,7 @@ func (p *parser) branchMake(b *ast.BranchMake) {
 
 // assignments ::= target '=' expr, ...
 func (p *parser) assignments(set *[]ast.Assign, clause Clause) {
-	for more := true; more; more = p.acceptMark(',') {
+	for more := true; more; more = p.another() {
 		*set = append(*set, p.assign(clause))
 	}
 }
@@ -104,12 +104,14 @@ func (p *parser) inherit(first int) *ast.Inherit {
 	if p.accept("ALL") {
 		in.All = true
 		if p.accept("EXCEPT") {
-			in.Except = list(p, p.target)
+			for more := true; more; more = p.another() {
+				in.Except = append(in.Except, p.target())
+			}
 		}
 	} else {
-		in.Fields = list(p, func() ast.InheritField {
-			return ast.InheritField{Name: p.target(), Leak: p.accept("LEAK SENSITIVE")}
-		})
+		for more := true; more; more = p.another() {
+			in.Fields = append(in.Fields, ast.InheritField{Name: p.target(), Leak: p.accept("LEAK SENSITIVE")})
+		}
 	}
 	in.Span = p.since(first)
 	return in
@@ -118,19 +120,29 @@ func (p *parser) inherit(first int) *ast.Inherit {
 // inputs ::= FROM name where, ... collect?
 func (p *parser) inputs(in *ast.Inputs) {
 	p.expect("FROM")
+	p.inputList(in)
+}
+
+// inputList takes what follows FROM.
+func (p *parser) inputList(in *ast.Inputs) {
 	for more := true; more; more = p.acceptMark(',') {
 		in.From = append(in.From, ast.Input{Relay: p.ref(toRelay)})
 		in.From[len(in.From)-1].Where = p.where(ClauseInput)
 	}
 	if first := p.at; p.accept("COLLECT FOR") {
-		c := &ast.Collect{For: p.duration()}
-		if p.accept("MAX BATCH SIZE") {
-			s := p.size()
-			c.MaxBatchSize = &s
-		}
-		c.Span = p.since(first)
-		in.Collect = c
+		in.Collect = p.collect(first)
 	}
+}
+
+// collect takes what follows COLLECT FOR.
+func (p *parser) collect(first int) *ast.Collect {
+	c := &ast.Collect{For: p.duration()}
+	if p.accept("MAX BATCH SIZE") {
+		s := p.size()
+		c.MaxBatchSize = &s
+	}
+	c.Span = p.since(first)
+	return c
 }
 
 // filter ::= (FILTER WHERE expr)?

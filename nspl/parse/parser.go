@@ -21,6 +21,9 @@ type parser struct {
 	built  ast.Statement
 	clause Clause
 
+	// altering is set in the operations of ALTER.
+	altering bool
+
 	nesting int
 	// secret is set where a token may be a password.
 	secret bool
@@ -206,6 +209,25 @@ func listUntil[T any](p *parser, closing byte, item func() T) []T {
 		}
 	}
 	return items
+}
+
+// anotherOf reports whether another item follows in a list that ends with a mark,
+// and takes what is between them. A comma may stand after the last item.
+func (p *parser) anotherOf(closing byte) bool {
+	if p.acceptMark(closing) {
+		return false
+	}
+	p.expectMark(',')
+	return !p.acceptMark(closing)
+}
+
+// another takes the comma before the next item of a list without brackets. Inside
+// ALTER, a comma may begin the next operation instead.
+func (p *parser) another() bool {
+	if p.altering && p.beforeOperation() {
+		return false
+	}
+	return p.acceptMark(',')
 }
 
 // enter bounds recursion; every enter has its leave.

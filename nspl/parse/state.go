@@ -17,20 +17,8 @@ func (p *parser) statePolicy(d *ast.StateDep) {
 	d.Policy = []ast.StatePolicy{ast.StateWait, ast.StateSkip, ast.StateDefault}[p.one("REQUIRED WAIT", "REQUIRED SKIP", "DEFAULT")]
 	if d.Policy == ast.StateDefault {
 		p.expectMark('{')
-		p.block(&d.Default, ClauseDefault)
-	}
-}
-
-// block takes assignments up to '}', perhaps with a comma after the last.
-func (p *parser) block(set *[]ast.Assign, clause Clause) {
-	for {
-		*set = append(*set, p.assign(clause))
-		if p.acceptMark('}') {
-			return
-		}
-		p.expectMark(',')
-		if p.acceptMark('}') {
-			return
+		for more := true; more; more = p.anotherOf('}') {
+			d.Default = append(d.Default, p.assign(ClauseDefault))
 		}
 	}
 }

@@ -58,10 +58,36 @@ var creations = append([]creation{
 	{"PLACEMENT", (*parser).createPlacement},
 	{"ATTACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Attached) }},
 	{"DETACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Detached) }},
-	{"JUNCTION", func(p *parser, c ast.Create) ast.Statement { return p.createJunction(c, ast.AttachmentOmitted) }},
+	{"GENERATOR", (*parser).createGenerator},
 	{"INGESTOR", func(p *parser, c ast.Create) ast.Statement { return p.createIngestor(c, 0) }},
 	{"EMITTER", func(p *parser, c ast.Create) ast.Statement { return p.createEmitter(c, ast.AttachmentOmitted, 0) }},
-}, connectorHeads()...)
+}, slices.Concat(processorHeads(), connectorHeads())...)
+
+// processors are the forms of CREATE that take ATTACHED and DETACHED, apart from
+// emitters.
+var processors = []struct {
+	words string
+	read  func(*parser, ast.Create, ast.Attachment) ast.Statement
+}{
+	{"REINGESTOR", (*parser).createReingestor},
+	{"JUNCTION", (*parser).createJunction},
+	{"DEDUPLICATOR", (*parser).createDeduplicator},
+	{"REORDERER", (*parser).createReorderer},
+	{"CORRELATOR", (*parser).createCorrelator},
+	{"WINDOW PROCESSOR", (*parser).createWindow},
+	{"INFERENCER", (*parser).createInferencer},
+	{"WASM PROCESSOR", (*parser).createWASM},
+}
+
+func processorHeads() []creation {
+	var heads []creation
+	for _, form := range processors {
+		heads = append(heads, creation{form.words, func(p *parser, c ast.Create) ast.Statement {
+			return form.read(p, c, ast.AttachmentOmitted)
+		}})
+	}
+	return heads
+}
 
 func connectorHeads() []creation {
 	var heads []creation
@@ -194,8 +220,10 @@ func (p *parser) create() ast.Statement {
 
 // createNode takes what follows ATTACHED or DETACHED.
 func (p *parser) createNode(c ast.Create, attachment ast.Attachment) ast.Statement {
-	if p.accept("JUNCTION") {
-		return p.createJunction(c, attachment)
+	for _, form := range processors {
+		if p.accept(form.words) {
+			return form.read(p, c, attachment)
+		}
 	}
 	if p.accept("EMITTER") {
 		return p.createEmitter(c, attachment, 0)

@@ -77,8 +77,10 @@ func (w *writer) inherit(in *ast.Inherit) {
 	}
 }
 
-func (w *writer) inputs(in ast.Inputs) {
-	w.clause(2, "FROM ")
+func (w *writer) inputs(in ast.Inputs) { w.inputsOf("FROM ", in) }
+
+func (w *writer) inputsOf(from string, in ast.Inputs) {
+	w.clause(2, from)
 	for i, input := range in.From {
 		if i > 0 {
 			w.put(", ")
@@ -88,11 +90,15 @@ func (w *writer) inputs(in ast.Inputs) {
 			w.put(" WHERE ").expr(input.Where)
 		}
 	}
-	if c := in.Collect; c != nil {
-		w.clause(2, "COLLECT FOR ", c.For.Text)
-		if c.MaxBatchSize != nil {
-			w.put(" MAX BATCH SIZE ", c.MaxBatchSize.Text)
-		}
+	if in.Collect != nil {
+		w.clause(2).collect(in.Collect)
+	}
+}
+
+func (w *writer) collect(c *ast.Collect) {
+	w.put("COLLECT FOR ", c.For.Text)
+	if c.MaxBatchSize != nil {
+		w.put(" MAX BATCH SIZE ", c.MaxBatchSize.Text)
 	}
 }
 
@@ -123,8 +129,10 @@ func (w *writer) messageError(e ast.MessageError, indent int) {
 }
 
 func (w *writer) generalError(e ast.GeneralError) {
-	w.clause(2, "ON GENERAL ERROR ", []string{ast.GeneralIgnore: "IGNORE", ast.GeneralLog: "LOG"}[e])
+	w.clause(2, "ON GENERAL ERROR ", generalErrors[e])
 }
+
+var generalErrors = [...]string{ast.GeneralIgnore: "IGNORE", ast.GeneralLog: "LOG"}
 
 func (w *writer) routes(routes []ast.Route) {
 	for _, r := range routes {

@@ -30,8 +30,24 @@ func Entity(e model.Entity) string {
 		w.placement(e)
 	case *model.Ingestor:
 		w.ingestor(e)
+	case *model.Reingestor:
+		w.reingestor(e)
+	case *model.Generator:
+		w.generator(e)
 	case *model.Junction:
 		w.junction(e)
+	case *model.Deduplicator:
+		w.deduplicator(e)
+	case *model.Reorderer:
+		w.reorderer(e)
+	case *model.Correlator:
+		w.correlator(e)
+	case *model.Window:
+		w.window(e)
+	case *model.Inferencer:
+		w.inferencer(e)
+	case *model.WASM:
+		w.wasm(e)
 	case *model.Emitter:
 		w.emitter(e)
 	}

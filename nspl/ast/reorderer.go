@@ -1,0 +1,8 @@
+package ast
+
+// CreateReorderer is CREATE REORDERER.
+type CreateReorderer struct {
+	Processor
+	Keys    []Expr // BY
+	MaxTime Duration
+}
