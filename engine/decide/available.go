@@ -29,7 +29,11 @@ func (c *Candidate) Available() *Invalid {
 	for i := range c.entries {
 		e := &c.entries[i]
 		f := found{key: e.key}
-		if what := missing(e.entity); what != "" {
+		what := missing(e.entity)
+		if what == "" {
+			what = c.withoutKernel(e)
+		}
+		if what != "" {
 			f.add(ast.CodeUnavailable, vocab.Span{}, "not available yet: %s", what)
 		}
 		if len(f.list) > 0 {

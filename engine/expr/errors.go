@@ -6,7 +6,7 @@ import (
 )
 
 // ErrUnsupported says that an expression holds something this build has no
-// kernel for. Checked expressions never do.
+// kernel for. Checked expressions whose Missing names nothing never do.
 var ErrUnsupported = errors.New("no kernel")
 
 // Kind is the class of a row's failure.

@@ -96,6 +96,9 @@ func (s *Service) check(r *sessionpb.SubscribeRequest) (*subscribing, error) {
 	if len(found) > 0 {
 		return nil, refuseStatement(r.GetStatement(), found)
 	}
+	if what := where.Missing(); what != "" {
+		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, where.Span, "not available yet: %s", what)})
+	}
 	return &subscribing{Subscription: m, domain: domain, where: where}, nil
 }
 

@@ -69,34 +69,6 @@ func unquote(text string) string {
 	return text[n : len(text)-n]
 }
 
-// units are the spellings of a duration's parts.
-var units = [...]struct {
-	spellings string
-	nanos     uint64
-}{
-	{"ns nsec nsecs", 1},
-	{"us usec usecs", 1e3},
-	{"ms msec msecs", 1e6},
-	{"s sec secs second seconds", 1e9},
-	{"m min mins minute minutes", 60e9},
-	{"h hr hrs hour hours", 3600e9},
-	{"d day days", 86400e9},
-	{"w week weeks", 604800e9},
-}
-
-func unitNanos(spelling string) (uint64, bool) {
-	for _, u := range units {
-		for rest := u.spellings; rest != ""; {
-			var one string
-			one, rest, _ = strings.Cut(rest, " ")
-			if one == spelling {
-				return u.nanos, true
-			}
-		}
-	}
-	return 0, false
-}
-
 // duration takes one or more pairs of whole number and unit. A word token can
 // hold a unit, further digits and units, as in 1h30m.
 func (p *parser) duration() ast.Duration {
@@ -125,7 +97,7 @@ func (p *parser) duration() ast.Duration {
 	}
 	d := ast.Duration{Text: spelling.String(), Span: p.since(first)}
 	var bad string
-	if d.Nanos, bad = durationNanos(d.Text); bad != "" {
+	if d.Nanos, bad = vocab.DurationNanos(d.Text); bad != "" {
 		p.refuse(ast.CodeInvalid, d.Span, "invalid duration '%s': %s", d.Text, bad)
 	}
 	return d
@@ -138,51 +110,11 @@ func (p *parser) touches() bool {
 }
 
 func startsWithUnit(word string) bool {
-	_, ok := unitNanos(word[:unitEnd(word)])
-	return ok
-}
-
-// unitEnd returns where the first digit stands.
-func unitEnd(word string) int {
-	for i := range len(word) {
-		if digit(word[i]) {
-			return i
-		}
+	i := strings.IndexAny(word, "0123456789")
+	if i < 0 {
+		i = len(word)
 	}
-	return len(word)
-}
-
-// durationNanos reads a spelling without white space; bad says what is wrong
-// with it.
-func durationNanos(text string) (total uint64, bad string) {
-	for text != "" {
-		i := 0
-		for i < len(text) && (digit(text[i]) || text[i] == '.') {
-			i++
-		}
-		if strings.Contains(text[:i], ".") {
-			return 0, "fraction"
-		}
-		n, err := strconv.ParseUint(text[:i], 10, 64)
-		if err != nil {
-			return 0, "number out of range"
-		}
-		text = text[i:]
-		if text == "" {
-			return 0, "missing unit"
-		}
-		i = unitEnd(text)
-		nanos, ok := unitNanos(text[:i])
-		if !ok {
-			return 0, "unknown unit"
-		}
-		if n > 0 && (nanos > math.MaxUint64/n || n*nanos > math.MaxUint64-total) {
-			return 0, "longer than 18446744073709551615 ns"
-		}
-		total += n * nanos
-		text = text[i:]
-	}
-	return total, ""
+	return vocab.DurationUnit(word[:i])
 }
 
 // sizeUnits are the units of byte sizes in upper case.

@@ -3,7 +3,6 @@ package typed
 import (
 	"strings"
 
-	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
 
@@ -21,25 +20,148 @@ const (
 type param uint8
 
 const (
-	anyType param = iota // any type, lists included
-	scalar               // any scalar
-	number               // any numeric type
-	ordered              // numeric, STRING or DATETIME
-	integer              // any integer type
-	text                 // STRING
-	sameAs1              // exactly the type of the first argument
+	anyType      param = iota // any type, lists included
+	scalar                    // any scalar
+	number                    // any numeric type
+	ordered                   // numeric, STRING or DATETIME
+	basic                     // numeric, BOOL, STRING or DATETIME
+	integer                   // any integer type
+	float                     // F32 or F64
+	boolean                   // BOOL
+	text                      // STRING
+	octets                    // BYTES
+	moment                    // DATETIME
+	sameAs1                   // exactly the type of the first argument
+	list                      // any list
+	numberList                // a list of numbers
+	basicList                 // a list of basic
+	scalarList                // a list of scalars
+	textList                  // a list of STRING
+	likeList1                 // a list with the elements of the first argument
+	sameList1                 // exactly the type of the first argument, which is a list
+	element1                  // the element of the first argument
+	textLiteral               // a STRING literal
+	wholeLiteral              // a whole number literal
+	realLiteral               // a number literal
 )
+
+var paramWords = [...]string{
+	anyType: "value", scalar: "scalar", number: "number", ordered: "number, STRING or DATETIME",
+	basic: "number, BOOL, STRING or DATETIME", integer: "integer", float: "float", boolean: "BOOL", text: "STRING", octets: "BYTES",
+	moment: "DATETIME", sameAs1: "same type", list: "list", numberList: "list of numbers",
+	basicList: "list of numbers, BOOL, STRING or DATETIME", scalarList: "list of scalars", textList: "list of STRING",
+	likeList1: "list of the same elements", sameList1: "same list", element1: "element", textLiteral: "STRING literal",
+	wholeLiteral: "whole number literal", realLiteral: "number literal",
+}
+
+// accepts reports whether an argument has the type that a parameter takes.
+func (p param) accepts(t, first vocab.Type) bool {
+	k := t.Kind
+	isList := t.Elem != nil
+	switch p {
+	case scalar:
+		return k.Scalar()
+	case number, realLiteral:
+		return k.Numeric()
+	case ordered:
+		return isOrdered(k)
+	case basic:
+		return isBasic(k)
+	case integer:
+		return k.Integer()
+	case wholeLiteral:
+		return k == vocab.I64
+	case float:
+		return k.Float()
+	case boolean:
+		return k == vocab.Bool
+	case text, textLiteral:
+		return k == vocab.String
+	case octets:
+		return k == vocab.Bytes
+	case moment:
+		return k == vocab.Datetime
+	case sameAs1, sameList1:
+		return t.Equal(first)
+	case list:
+		return isList
+	case numberList:
+		return isList && t.Elem.Kind.Numeric()
+	case basicList:
+		return isList && isBasic(t.Elem.Kind)
+	case scalarList:
+		return isList && t.Elem.Kind.Scalar()
+	case textList:
+		return isList && t.Elem.Kind == vocab.String
+	case likeList1:
+		return isList && t.Elem.Equal(*first.Elem)
+	case element1:
+		return t.Equal(*first.Elem)
+	}
+	return true
+}
+
+// isOrdered reports whether < compares values of the kind.
+func isOrdered(k vocab.Kind) bool { return k.Numeric() || k == vocab.String || k == vocab.Datetime }
+
+// isBasic reports whether the kind is a scalar other than BYTES.
+func isBasic(k vocab.Kind) bool { return k.Scalar() && k != vocab.Bytes }
 
 // result says what a function returns.
 type result uint8
 
 const (
 	ofArg1 result = iota // the type of the first argument
-	boolean
+	booleans
 	int64s
+	uint64s
+	float64s
 	texts
-	datetime
+	bytes
+	moments
+	ofElement1  // the element of the first argument
+	vecOfTexts  // VEC<STRING>
+	vecElement1 // VEC of the element of the first argument
+	vecOfArg1   // VEC of the first argument
+	arrayOfArgs // ARRAY of the arguments
+	joinedLists // the lists one after the other
 )
+
+var resultKinds = [...]vocab.Kind{booleans: vocab.Bool, int64s: vocab.I64, uint64s: vocab.U64, float64s: vocab.F64, texts: vocab.String,
+	bytes: vocab.Bytes, moments: vocab.Datetime}
+
+// of returns the type of a call with these arguments.
+func (r result) of(args []*Expr) vocab.Type {
+	switch r {
+	case ofArg1:
+		return args[0].Type
+	case ofElement1:
+		return *args[0].Type.Elem
+	case vecOfTexts:
+		return vocab.VecOf(vocab.Scalar(vocab.String))
+	case vecElement1:
+		return vocab.VecOf(*args[0].Type.Elem)
+	case vecOfArg1:
+		return vocab.VecOf(args[0].Type)
+	case arrayOfArgs:
+		return vocab.ArrayOf(args[0].Type, uint32(len(args)))
+	case joinedLists:
+		return joined(args)
+	}
+	return vocab.Scalar(resultKinds[r])
+}
+
+// joined is an ARRAY if all lists are, and their lengths fit one.
+func joined(args []*Expr) vocab.Type {
+	var size uint64
+	for _, a := range args {
+		size += uint64(a.Type.Size)
+		if a.Type.Kind == vocab.Vec || size > 1<<31-1 {
+			return vocab.VecOf(*args[0].Type.Elem)
+		}
+	}
+	return vocab.ArrayOf(*args[0].Type.Elem, uint32(size))
+}
 
 // fallible says when a call can fail a row. What builds text can: a batch holds
 // only so many bytes in one column. What returns a part of its argument cannot.
@@ -52,10 +174,10 @@ const (
 	ifFloatOrSigns // for float and signed arguments
 )
 
-// function is one builtin.
+// function is one builtin, or one form of it where lists have another one.
 type function struct {
 	name string
-	// params are the parameters; the last rest of them may be repeated.
+	// params are the parameters; the last of them may be repeated.
 	params   []param
 	optional int  // how many of params, from the end, may be left out
 	repeats  bool // the last parameter may be repeated
@@ -63,81 +185,49 @@ type function struct {
 	nulls    nullRule
 	fails    fallible
 	volatile Volatility
+	// rule checks what the types do not say, literals above all.
+	rule func(c *checker, args []*Expr) bool
+	// later says that engine/expr has no kernel for it yet.
+	later bool
 }
-
-// builtins is every function of the language, in the order of the manual. A name
-// is in it exactly when engine/expr has its kernel.
-var builtins = []function{
-	{name: "coalesce", params: []param{anyType, sameAs1}, optional: 1, repeats: true, nulls: nullIfAll},
-	{name: "is_null", params: []param{anyType}, result: boolean, nulls: nullNever},
-	{name: "nullif", params: []param{scalar, sameAs1}, nulls: nullAlways},
-	{name: "greatest", params: []param{scalar, sameAs1}, optional: 1, repeats: true, nulls: nullIfAll},
-	{name: "least", params: []param{scalar, sameAs1}, optional: 1, repeats: true, nulls: nullIfAll},
-	{name: "clamp", params: []param{ordered, sameAs1, sameAs1}, fails: always},
-	{name: "leak_sensitive", params: []param{anyType}},
-	{name: "now", result: datetime, volatile: Stable},
-	{name: "uuid_v4", result: texts, volatile: Volatile, fails: always},
-	{name: "uuid_v7", result: texts, volatile: Volatile, fails: always},
-
-	{name: "lower", params: []param{text}, result: texts, fails: always},
-	{name: "upper", params: []param{text}, result: texts, fails: always},
-	{name: "initcap", params: []param{text}, result: texts, fails: always},
-	{name: "trim", params: []param{text}, result: texts},
-	{name: "ltrim", params: []param{text}, result: texts},
-	{name: "rtrim", params: []param{text}, result: texts},
-	{name: "length", params: []param{text}, result: int64s},
-	{name: "octet_length", params: []param{text}, result: int64s},
-	{name: "bit_length", params: []param{text}, result: int64s},
-	{name: "ascii", params: []param{text}, result: int64s},
-	{name: "left", params: []param{text, integer}, result: texts},
-	{name: "right", params: []param{text, integer}, result: texts},
-	{name: "substr", params: []param{text, integer, integer}, optional: 1, result: texts},
-	{name: "concat", params: []param{text}, repeats: true, result: texts, fails: always},
-	{name: "concat_ws", params: []param{text, text}, repeats: true, result: texts, fails: always},
-	{name: "repeat", params: []param{text, integer}, result: texts, fails: always},
-	{name: "replace", params: []param{text, text, text}, result: texts, fails: always},
-	{name: "reverse", params: []param{text}, result: texts, fails: always},
-	{name: "translate", params: []param{text, text, text}, result: texts, fails: always},
-	{name: "lpad", params: []param{text, integer, text}, result: texts, fails: always},
-	{name: "rpad", params: []param{text, integer, text}, result: texts, fails: always},
-	{name: "split_part", params: []param{text, text, integer}, result: texts},
-	{name: "strpos", params: []param{text, text}, result: int64s},
-	{name: "to_hex", params: []param{integer}, result: texts, fails: always},
-	{name: "md5", params: []param{text}, result: texts, fails: always},
-	{name: "contains", params: []param{text, text}, result: boolean},
-	{name: "starts_with", params: []param{text, text}, result: boolean},
-	{name: "ends_with", params: []param{text, text}, result: boolean},
-
-	{name: "abs", params: []param{number}, fails: ifFloatOrSigns},
-	{name: "ceil", params: []param{number}, fails: ifFloat},
-	{name: "floor", params: []param{number}, fails: ifFloat},
-	{name: "round", params: []param{number, integer}, optional: 1, fails: always},
-	{name: "trunc", params: []param{number}, fails: ifFloat},
-	{name: "sign", params: []param{number}, fails: ifFloat},
-
-	// One value per message of the source, so shared but never folded.
-	{name: readHeader, params: []param{text}, result: texts, nulls: nullAlways, volatile: Stable, fails: always},
-}
-
-const (
-	readHeader    = "read_header"
-	leakSensitive = "leak_sensitive"
-)
 
 // Functions lists the names of the builtin functions in the order of the manual.
-func Functions() []string {
-	names := make([]string, len(builtins))
-	for i := range builtins {
-		names[i] = builtins[i].name
+func Functions() []string { return names(builtins) }
+
+// Runs reports whether engine/expr has a kernel for a form of the function.
+func Runs(name string) bool {
+	for _, f := range forms(builtins, name) {
+		if !f.later {
+			return true
+		}
 	}
-	return names
+	return false
 }
 
-func functionNamed(name string) *function {
-	for i := range builtins {
-		if builtins[i].name == name {
-			return &builtins[i]
+// Aggregates lists the names of the window aggregates in the order of the manual.
+func Aggregates() []string { return names(aggregates) }
+
+func names(table []function) []string {
+	var list []string
+	for i := range table {
+		if i == 0 || table[i].name != table[i-1].name {
+			list = append(list, table[i].name)
 		}
+	}
+	return list
+}
+
+// forms are the functions of a table that have a name; they stand side by side.
+func forms(table []function, name string) []function {
+	for i := range table {
+		if table[i].name != name {
+			continue
+		}
+		n := i + 1
+		for n < len(table) && table[n].name == name {
+			n++
+		}
+		return table[i:n]
 	}
 	return nil
 }
@@ -150,19 +240,25 @@ func (f *function) takes(n int) bool {
 // param returns the parameter of the argument at a position.
 func (f *function) param(i int) param { return f.params[min(i, len(f.params)-1)] }
 
-var paramWords = [...]string{
-	anyType: "value", scalar: "scalar", number: "number", ordered: "number, STRING or DATETIME", integer: "integer", text: "STRING",
-	sameAs1: "same type",
+// Signature returns how a function is called, or "" for an unknown name.
+func Signature(name string) string { return signature(forms(builtins, name)) }
+
+// AggregateSignature returns how an aggregate is called, or "" for an unknown name.
+func AggregateSignature(name string) string { return signature(forms(aggregates, name)) }
+
+func signature(forms []function) string {
+	var b strings.Builder
+	for i := range forms {
+		if i > 0 {
+			b.WriteString(" or ")
+		}
+		forms[i].sign(&b)
+	}
+	return b.String()
 }
 
-// Signature returns how a function is called, or "" for an unknown name.
-func Signature(name string) string {
-	f := functionNamed(name)
-	if f == nil {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(name + "(")
+func (f *function) sign(b *strings.Builder) {
+	b.WriteString(f.name + "(")
 	for i, p := range f.params {
 		if i > 0 {
 			b.WriteString(", ")
@@ -177,85 +273,6 @@ func Signature(name string) string {
 		b.WriteString(", …")
 	}
 	b.WriteString(")")
-	return b.String()
-}
-
-// accepts reports whether an argument has the type that a parameter takes.
-func (p param) accepts(t, first vocab.Type) bool {
-	switch p {
-	case scalar:
-		return t.Kind.Scalar()
-	case number:
-		return t.Kind.Numeric()
-	case ordered:
-		return isOrdered(t.Kind)
-	case integer:
-		return t.Kind.Integer()
-	case text:
-		return t.Kind == vocab.String
-	case sameAs1:
-		return t.Equal(first)
-	default:
-		return true
-	}
-}
-
-// isOrdered reports whether < compares values of the kind.
-func isOrdered(k vocab.Kind) bool { return k.Numeric() || k == vocab.String || k == vocab.Datetime }
-
-// call checks a call of a builtin.
-func (c *checker) call(e *ast.Call) *Expr {
-	if e.UDF {
-		c.unavailable(e, "udf::"+e.Name.Text)
-		return nil
-	}
-	f := functionNamed(e.Name.Text)
-	if f == nil {
-		d := c.fault(ast.CodeUnknownFunction, e.Name.Span, "unknown function '%s' with %d argument(s)", e.Name.Text, len(e.Args))
-		d.Hint = c.near(e.Name.Text, Functions())
-		return nil
-	}
-	args, ok := c.args(e.Args)
-	if !f.takes(len(e.Args)) {
-		c.fault(ast.CodeArity, e.Span, "%s does not take %d argument(s)", f.name, len(e.Args)).WithHint("%s", Signature(f.name))
-		return nil
-	}
-	if f.name == readHeader && !c.env.Headers {
-		c.fault(ast.CodeContext, e.Name.Span, "read_header is not available in %s", c.env.Place).
-			WithHint("headers belong to ingestors whose source has them; assign them to a field there")
-		return nil
-	}
-	if !ok {
-		return nil
-	}
-	for i, a := range args {
-		if !f.param(i).accepts(a.Type, args[0].Type) {
-			c.fault(ast.CodeTypeMismatch, a.Span, "argument %d of %s cannot be %s", i+1, f.name, a.Type).WithHint("%s", Signature(f.name))
-			ok = false
-		}
-	}
-	if !ok {
-		return nil
-	}
-	t := combine(OpCall, f.resultType(args), args)
-	t.Span, t.Func = e.Span, f.name
-	f.adjust(t)
-	return t
-}
-
-func (f *function) resultType(args []*Expr) vocab.Type {
-	switch f.result {
-	case boolean:
-		return vocab.Scalar(vocab.Bool)
-	case int64s:
-		return vocab.Scalar(vocab.I64)
-	case texts:
-		return vocab.Scalar(vocab.String)
-	case datetime:
-		return vocab.Scalar(vocab.Datetime)
-	default:
-		return args[0].Type
-	}
 }
 
 // adjust applies what a function does differently from an operator.
@@ -282,5 +299,8 @@ func (f *function) adjust(t *Expr) {
 	}
 	if f.name == leakSensitive {
 		t.Sensitive = false
+	}
+	if f.later {
+		t.missing = "function " + f.name
 	}
 }

@@ -12,11 +12,13 @@ type checker struct {
 	reading reading
 	found   ast.Diagnostics
 
-	// aggregated is what the arguments of aggregates read; without any scope there
+	// aggregated is what the arguments of aggregates read; without it there
 	// are no aggregates. inside says that such an argument is checked, and aggregates
 	// that there was one.
-	aggregated         reading
+	aggregated         *reading
 	inside, aggregates bool
+	// function is the user-defined function whose body is checked.
+	function *Function
 	// steady is the greatest volatility that calls may have.
 	steady Volatility
 	// misplaced is the code of calls that the context does not have.
@@ -32,10 +34,6 @@ func (c *checker) fault(code ast.Code, span vocab.Span, format string, args ...a
 func (c *checker) leak(span vocab.Span, where string) {
 	c.fault(ast.CodeSensitiveLeak, span, "a sensitive value would reach %s", where).
 		WithHint("leak_sensitive(…), or INHERIT field LEAK SENSITIVE, discloses it on purpose")
-}
-
-func (c *checker) unavailable(e ast.Expr, what string) {
-	c.fault(ast.CodeUnavailable, e.Place(), "not available yet: %s", what)
 }
 
 // predicate checks a condition.
@@ -65,7 +63,7 @@ func (c *checker) expr(e ast.Expr, want *vocab.Type) *Expr {
 	case *ast.Field:
 		return c.field(e)
 	case *ast.Call:
-		return c.call(e)
+		return c.call(e, want)
 	case *ast.Unary:
 		return c.unary(e)
 	case *ast.Binary:
@@ -79,9 +77,9 @@ func (c *checker) expr(e ast.Expr, want *vocab.Type) *Expr {
 	case *ast.Conditional:
 		return c.conditional(e, want)
 	case *ast.List:
-		c.unavailable(e, "list literals")
+		return c.list(e)
 	case *ast.JSON:
-		c.unavailable(e, e.Form.String())
+		return c.json(e)
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func CheckSetOnly(k ast.Construction, output *vocab.Schema, env Env) (Constructi
 	c := begin(env, r)
 	c.env.Place = env.Place + " SET"
 	if env.Aggregates {
-		c.aggregated = reading{}.with(from(ScopeInput, row), ast.ScopeInput)
+		inside := reading{}.with(from(ScopeInput, row), ast.ScopeInput)
+		c.aggregated = &inside
 		c.env.HashMap = nil
 	}
 	if len(k.Set) == 0 {
@@ -61,7 +62,7 @@ func CheckSetOnly(k ast.Construction, output *vocab.Schema, env Env) (Constructi
 func (c *checker) route(steps []Step, where ast.Expr, output *vocab.Schema, place string) (Construction, ast.Diagnostics) {
 	t := Construction{Output: output, Steps: steps}
 	if where != nil {
-		c.env.Place, c.aggregated = place+" WHERE", reading{}
+		c.env.Place, c.aggregated = place+" WHERE", nil
 		c.reading = c.env.finished(output)
 		t.Where = c.predicate(where)
 	}

@@ -2,7 +2,7 @@
 // exact type, optionality, sensitivity and volatility, every name is resolved to
 // a column or a builtin, and a construction is an ordered list of steps.
 //
-// The Check functions in env.go turn parsed expressions into this form with the
+// The Check functions in env.go and construct.go turn parsed expressions into this form with the
 // scope rules of the context they stand in; engine/expr compiles the form into
 // columnar programs. Both are pure.
 //
@@ -10,7 +10,8 @@
 //	    types its operation takes.
 //	T2  A required result is never null for rows that did not fail.
 //	T3  Sensitivity is lost through leak_sensitive and LEAK SENSITIVE only.
-//	T4  A name that stands in the table of builtins.go has a kernel.
+//	T4  An expression of which [Expr.Missing] names nothing has all of its kernels
+//	    in engine/expr; everything else is checked and waits for them.
 //
-// The package imports nspl/vocab and nspl/ast.
+// The package imports nspl/vocab, nspl/ast and nspl/datetime.
 package typed

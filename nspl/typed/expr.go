@@ -115,9 +115,12 @@ type Expr struct {
 	Column  Column
 	Func    string    // canonical lower-case name of a function or aggregate
 	Set     []Literal // OpIn; no nulls, operand's type
-	Path    []JSONStep
+	Path    []vocab.JSONStep
 	Lookup  *Lookup
 	UDF     *Function
+
+	// missing says what of the node itself engine/expr has no kernel for.
+	missing string
 }
 
 // Step initialises or overwrites one output field.

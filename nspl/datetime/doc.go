@@ -1,0 +1,4 @@
+// Package datetime is what expressions say about time in words: units and parts,
+// time zones, and formats. It is pure. Zones come from the tzdata release that is
+// embedded here; the zone files of the host are never read, so all nodes agree.
+package datetime
