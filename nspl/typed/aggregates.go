@@ -9,30 +9,30 @@ import (
 
 // aggregates is every window aggregate, in the order of the manual.
 var aggregates = []function{
-	{name: "count", params: []param{anyType}, result: int64s, nulls: nullNever},
-	{name: "count_if", params: []param{boolean}, result: int64s, nulls: nullNever},
-	{name: "bool_and", params: []param{boolean}, result: booleans},
-	{name: "bool_or", params: []param{boolean}, result: booleans},
-	{name: "sum", params: []param{number}},
-	{name: "avg", params: []param{number}, result: float64s},
-	{name: "min", params: []param{basic}},
-	{name: "max", params: []param{basic}},
-	{name: "first", params: []param{anyType}},
-	{name: "last", params: []param{anyType}},
-	{name: "arg_min", params: []param{anyType, basic}},
-	{name: "arg_max", params: []param{anyType, basic}},
-	{name: "var_pop", params: []param{number}, result: float64s},
-	{name: "stddev_pop", params: []param{number}, result: float64s},
-	{name: "var_samp", params: []param{number}, result: float64s, nulls: nullAlways},
-	{name: "stddev_samp", params: []param{number}, result: float64s, nulls: nullAlways},
-	{name: "covar_pop", params: []param{number, number}, result: float64s},
-	{name: "covar_samp", params: []param{number, number}, result: float64s, nulls: nullAlways},
-	{name: "corr", params: []param{number, number}, result: float64s, nulls: nullAlways},
-	{name: "percentile_linear_histogram", params: []param{number, realLiteral, wholeLiteral, realLiteral, realLiteral, textLiteral},
+	{name: "count", window: true, params: []param{anyType}, result: int64s, nulls: nullNever},
+	{name: "count_if", window: true, params: []param{boolean}, result: int64s, nulls: nullNever},
+	{name: "bool_and", window: true, params: []param{boolean}, result: booleans},
+	{name: "bool_or", window: true, params: []param{boolean}, result: booleans},
+	{name: "sum", window: true, params: []param{number}},
+	{name: "avg", window: true, params: []param{number}, result: float64s},
+	{name: "min", window: true, params: []param{basic}},
+	{name: "max", window: true, params: []param{basic}},
+	{name: "first", window: true, params: []param{anyType}},
+	{name: "last", window: true, params: []param{anyType}},
+	{name: "arg_min", window: true, params: []param{anyType, basic}},
+	{name: "arg_max", window: true, params: []param{anyType, basic}},
+	{name: "var_pop", window: true, params: []param{number}, result: float64s},
+	{name: "stddev_pop", window: true, params: []param{number}, result: float64s},
+	{name: "var_samp", window: true, params: []param{number}, result: float64s, nulls: nullAlways},
+	{name: "stddev_samp", window: true, params: []param{number}, result: float64s, nulls: nullAlways},
+	{name: "covar_pop", window: true, params: []param{number, number}, result: float64s},
+	{name: "covar_samp", window: true, params: []param{number, number}, result: float64s, nulls: nullAlways},
+	{name: "corr", window: true, params: []param{number, number}, result: float64s, nulls: nullAlways},
+	{name: "percentile_linear_histogram", window: true, params: []param{number, realLiteral, wholeLiteral, realLiteral, realLiteral, textLiteral},
 		result: float64s, rule: histogramRule},
-	{name: "approx_count_distinct", params: []param{basic, wholeLiteral}, result: int64s, nulls: nullNever, rule: distinctRule},
-	{name: "approx_quantile", params: []param{number, realLiteral, wholeLiteral}, result: float64s, rule: quantileRule},
-	{name: "approx_top_k", params: []param{basic, wholeLiteral, wholeLiteral}, result: vecOfArg1, nulls: nullNever, rule: topKRule},
+	{name: "approx_count_distinct", window: true, params: []param{basic, wholeLiteral}, result: int64s, nulls: nullNever, rule: distinctRule},
+	{name: "approx_quantile", window: true, params: []param{number, realLiteral, wholeLiteral}, result: float64s, rule: quantileRule},
+	{name: "approx_top_k", window: true, params: []param{basic, wholeLiteral, wholeLiteral}, result: vecOfArg1, nulls: nullNever, rule: topKRule},
 }
 
 // Bounds of literal arguments.
@@ -47,13 +47,11 @@ func (c *checker) aggregate(e *ast.Call, forms []function) *Expr {
 	word := strings.ToUpper(e.Name.Text)
 	switch {
 	case c.inside:
-		c.fault(c.misplacedAggregate(), e.Name.Span, "%s cannot stand inside another aggregate", word).
+		c.fault(ast.CodeAggregate, e.Name.Span, "%s cannot stand inside another aggregate", word).
 			WithHint("assign it to a field of the output, and read output.field outside of aggregates")
 		return nil
 	case c.aggregated == nil:
-		c.fault(c.misplacedAggregate(), e.Name.Span, "aggregate %s is not available in %s", word, c.env.Place).
-			WithHint("aggregates stand in the SET of a window's route")
-		return nil
+		return c.misplacedAggregate(e)
 	}
 	outside := *c
 	c.reading, c.inside, c.aggregates, c.env.Place = *c.aggregated, true, true, "an argument of "+word
@@ -78,11 +76,15 @@ func (c *checker) aggregate(e *ast.Call, forms []function) *Expr {
 	return t
 }
 
-func (c *checker) misplacedAggregate() ast.Code {
-	if c.misplaced == ast.CodeScope {
-		return ast.CodeScope
+// misplacedAggregate reports an aggregate outside of a window.
+func (c *checker) misplacedAggregate(e *ast.Call) *Expr {
+	code := c.misplaced
+	if code == ast.CodeContext {
+		code = ast.CodeAggregate
 	}
-	return ast.CodeAggregate
+	c.fault(code, e.Name.Span, "aggregate %s is not available in %s", strings.ToUpper(e.Name.Text), c.env.Place).
+		WithHint("aggregates stand in the SET of a window's route")
+	return nil
 }
 
 // hasBytes reports whether a type is or contains BYTES.
@@ -93,7 +95,7 @@ func hasBytes(t vocab.Type) bool {
 	return t.Kind == vocab.Bytes
 }
 
-// between checks a whole number.
+// within checks a whole number.
 func (c *checker) within(a *Expr, what string, low, high int64) bool {
 	if n := a.Literal.Int; n < low || n > high {
 		c.wrong(a, "%s must be %d to %d", what, low, high)

@@ -187,6 +187,8 @@ type function struct {
 	volatile Volatility
 	// rule checks what the types do not say, literals above all.
 	rule func(c *checker, args []*Expr) bool
+	// window says that it is an aggregate.
+	window bool
 	// later says that engine/expr has no kernel for it yet.
 	later bool
 }
@@ -257,8 +259,16 @@ func signature(forms []function) string {
 	return b.String()
 }
 
+// word is the name as it is written: aggregates in upper case.
+func (f *function) word() string {
+	if f.window {
+		return strings.ToUpper(f.name)
+	}
+	return f.name
+}
+
 func (f *function) sign(b *strings.Builder) {
-	b.WriteString(f.name + "(")
+	b.WriteString(f.word() + "(")
 	for i, p := range f.params {
 		if i > 0 {
 			b.WriteString(", ")

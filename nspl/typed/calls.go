@@ -36,6 +36,9 @@ func (c *checker) call(e *ast.Call, want *vocab.Type) *Expr {
 		return nil
 	}
 	args, ok := c.args(e.Args)
+	if forms(aggregates, name) != nil && len(args) > 0 && args[0] != nil && args[0].Type.Elem == nil {
+		return c.misplacedAggregate(e)
+	}
 	form := c.form(e, f, args, ok)
 	if form == nil || !c.allowed(e, form.volatile, name+"()") {
 		return nil
@@ -67,7 +70,7 @@ func (c *checker) form(e *ast.Call, forms []function, args []*Expr, sound bool) 
 		}
 	}
 	if form == nil {
-		c.fault(ast.CodeArity, e.Span, "%s does not take %d argument(s)", e.Name.Text, len(e.Args)).WithHint("%s", signature(forms))
+		c.fault(ast.CodeArity, e.Span, "%s does not take %d argument(s)", forms[0].word(), len(e.Args)).WithHint("%s", signature(forms))
 		return nil
 	}
 	if !sound || !c.accepts(form, forms, args) {
@@ -87,10 +90,10 @@ func (c *checker) accepts(f *function, forms []function, args []*Expr) bool {
 		switch {
 		case i > 0 && !ok && p.dependent():
 		case !p.accepts(a.Type, args[0].Type):
-			c.fault(ast.CodeTypeMismatch, a.Span, "argument %d of %s cannot be %s", i+1, f.name, a.Type).WithHint("%s", signature(forms))
+			c.fault(ast.CodeTypeMismatch, a.Span, "argument %d of %s cannot be %s", i+1, f.word(), a.Type).WithHint("%s", signature(forms))
 			ok = false
 		case p >= textLiteral && (a.Op != OpLiteral || a.Literal.Null):
-			c.fault(ast.CodeInvalidLiteral, a.Span, "argument %d of %s must be a literal", i+1, f.name).WithHint("%s", signature(forms))
+			c.fault(ast.CodeInvalidLiteral, a.Span, "argument %d of %s must be a literal", i+1, f.word()).WithHint("%s", signature(forms))
 			ok = false
 		}
 	}

@@ -138,7 +138,11 @@ func (c *checker) resolve(f *ast.Field) (*Expr, *ast.Diagnostic) {
 		return s(c, f)
 	}
 	if f.Scope != ast.ScopeBare {
-		return nil, ast.Errorf(ast.CodeScope, f.Span, "scope '%s' is not available in %s", f.Scope, c.env.Place)
+		d := ast.Errorf(ast.CodeScope, f.Span, "scope '%s' is not available in %s", f.Scope, c.env.Place)
+		if f.Scope == ast.ScopeInput && c.aggregated != nil {
+			d.WithHint("aggregates read the rows of the window, such as LAST(input.%s)", f.Name.Text)
+		}
+		return nil, d
 	}
 	d := ast.Errorf(ast.CodeScope, f.Span, "field '%s' needs a scope in %s", f.Name.Text, c.env.Place)
 	for _, scope := range []ast.Scope{ast.ScopeInput, ast.ScopeLeft, ast.ScopeRight} {
