@@ -228,10 +228,42 @@ func (c *core) reconfigure(change confChange) {
 
 // receive steps a message. The machine refuses only messages it has outgrown.
 func (c *core) receive(m *pb.Message) {
+	if at := c.diverged(m); at != 0 {
+		logDiverged.Hit()
+		c.fail(&DivergedError{Dir: c.group.dir.path, Node: c.group.me().NodeID, Index: at})
+		return
+	}
 	defer c.caught()
 	if err := c.node.Step(m); err != nil {
 		c.group.world.Log().Debug("raft refused a message", "type", m.GetType().String(), "error", err)
 	}
+}
+
+// diverged returns the first index at which an append of the current leader
+// contradicts what this member has committed; 0 as it should be. The raft machine
+// would refuse such an append for ever.
+func (c *core) diverged(m *pb.Message) uint64 {
+	if m.GetType() != pb.MsgApp {
+		return 0
+	}
+	status := c.node.BasicStatus()
+	commit := status.HardState.GetCommit()
+	if m.GetTerm() < status.HardState.GetTerm() || m.GetIndex() > commit {
+		return 0
+	}
+	differs := func(index, term uint64) bool {
+		own, err := c.group.storage.Term(index)
+		return index <= commit && err == nil && own != 0 && own != term
+	}
+	if differs(m.GetIndex(), m.GetLogTerm()) {
+		return m.GetIndex()
+	}
+	for _, e := range m.GetEntries() {
+		if differs(e.GetIndex(), e.GetTerm()) {
+			return e.GetIndex()
+		}
+	}
+	return 0
 }
 
 // caught ends this member's part when its log proved to lack what it had

@@ -85,6 +85,18 @@ func (e *LostLogError) Error() string {
 		e.Dir, e.Node)
 }
 
+// DivergedError says that the cluster goes on from a log which lacks what this
+// member had committed.
+type DivergedError struct {
+	Dir, Node string
+	Index     uint64
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the cluster has another entry %d than this node had committed: other members lost confirmed entries, which only %s still holds; "+
+		"keep a copy of it, run DROP NODE %s, then start it with an empty data directory", e.Index, e.Dir, e.Node)
+}
+
 // ForeignError says that the data directory belongs to someone else.
 type ForeignError struct {
 	Dir  string

@@ -7,6 +7,7 @@ var (
 	appliedBefore      = invariant.Sometimes("a snapshot overtook committed entries")
 	claimRepeated      = invariant.Sometimes("a claim was answered again")
 	generationPinned   = invariant.Sometimes("a transfer kept an older snapshot")
+	logDiverged        = invariant.Sometimes("the leader lacked what this member had committed")
 	overwritten        = invariant.Sometimes("the log overwrote entries of another leader")
 	sectionDamaged     = invariant.Sometimes("a fetched snapshot section was damaged")
 	snapshotInstalled  = invariant.Sometimes("a snapshot of another member was installed")

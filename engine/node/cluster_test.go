@@ -323,3 +323,54 @@ func TestALostLogEndsItsNode(t *testing.T) {
 		t.Errorf("it ended with %v", c.ended)
 	}
 }
+
+// TestACommittedEntryOutlivesItsQuorum: a member whose disk lost confirmed entries
+// and one that never had them elect a leader without them. The member that still
+// has them ends and says so, instead of refusing what the leader sends for ever.
+func TestACommittedEntryOutlivesItsQuorum(t *testing.T) {
+	c := newCrowd(t, 8, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	keeper := c.leader()
+	loser, absent := (keeper+1)%3, (keeper+2)%3
+	disk := c.hosts[loser].Disk()
+	var name string
+	for _, file := range disk.Names() {
+		if strings.Contains(file, "consensus/wal/") {
+			name = file
+		}
+	}
+	c.hosts[absent].Kill()
+	c.until(func() bool { return !c.hosts[absent].Running() })
+	before := disk.Get(name)
+	c.run(keeper, "CREATE SCHEMA answered (x U8)")
+	c.until(func() bool { return len(disk.Get(name)) > len(before) })
+	for _, i := range []int{keeper, loser} {
+		c.hosts[i].Kill()
+		c.until(func() bool { return !c.hosts[i].Running() })
+	}
+	disk.Put(name, before)
+	c.start(loser)
+	c.start(absent)
+	c.until(func() bool { return c.leader() >= 0 })
+	c.run(c.leader(), "CREATE SCHEMA other (x U8)")
+	c.start(keeper)
+	c.until(func() bool { return c.ended != nil })
+	var diverged *control.DivergedError
+	if !errors.As(c.ended, &diverged) || !strings.Contains(c.ended.Error(), "DROP NODE "+c.hosts[keeper].Name()) {
+		t.Errorf("it ended with %v", c.ended)
+	}
+}
+
+// TestAMoveWaitsForALostNode: a move that begins while a killed node still counts
+// as live waits until it does not, and goes on without it.
+func TestAMoveWaitsForALostNode(t *testing.T) {
+	c := newCrowd(t, 9, 3)
+	c.until(func() bool { return c.leader() >= 0 })
+	leader := c.leader()
+	c.run(leader, pipeline)
+	c.until(func() bool { return c.owner("pick") != "" })
+	from, to := c.hosts[leader].Name(), c.hosts[(leader+1)%3].Name()
+	c.run(leader, "RELOCATE JUNCTION pick ONTO NODE "+from+" IGNORE PREFERENCES")
+	c.hosts[(leader+2)%3].Kill()
+	c.run(leader, "RELOCATE JUNCTION pick ONTO NODE "+to+" IGNORE PREFERENCES")
+}

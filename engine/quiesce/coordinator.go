@@ -87,8 +87,43 @@ type heard struct {
 // Hold engages a scope on every live node and waits until it is at rest. On an
 // error, which is a *HoldError or that of ctx, everything was released or will
 // open by its lease.
+//
+// A node that does not answer is waited for until it counts as lost; the hold then
+// begins again without it.
 func (c *Coordinator) Hold(ctx context.Context, p Plan) (*Hold, error) {
 	p.Scope = p.Scope.Canonical()
+	for {
+		h, err := c.attempt(ctx, p)
+		if node := unanswering(err); node == "" || !c.departs(ctx, node) {
+			return h, err
+		}
+		heldWithoutLost.Hit()
+	}
+}
+
+// unanswering names the node that did not answer, "" for any other outcome.
+func unanswering(err error) string {
+	var failure *HoldError
+	var refusal *Refusal
+	if !errors.As(err, &failure) || errors.As(err, &refusal) {
+		return ""
+	}
+	return failure.Node
+}
+
+// departs waits for a node to count as lost, no longer than for an answer of it.
+func (c *Coordinator) departs(ctx context.Context, node string) bool {
+	deadline := c.world.Clock().Now().Add(c.settings.Request)
+	for slices.Contains(c.peers.Live(), node) {
+		if !c.world.Clock().Now().Before(deadline) || primitives.Sleep(ctx, c.world, c.settings.Poll) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// attempt holds with the nodes that are live now.
+func (c *Coordinator) attempt(ctx context.Context, p Plan) (*Hold, error) {
 	var intake *Hold
 	deadline := primitives.Never
 	if p.Intake && len(p.Scope.Sources) > 0 && !p.Scope.Whole {

@@ -10,10 +10,11 @@ import (
 )
 
 var (
-	drainMoved    = invariant.Sometimes("work moved between the two looks of a drain")
-	callRepeated  = invariant.Sometimes("a request of a hold was repeated after a failure")
-	holdLapsed    = invariant.Sometimes("a coordinator found its hold lapsed")
-	openedByLease = invariant.Sometimes("a node that answered no release opened by its lease")
+	drainMoved      = invariant.Sometimes("work moved between the two looks of a drain")
+	heldWithoutLost = invariant.Sometimes("a hold began again without a node that was declared lost")
+	callRepeated    = invariant.Sometimes("a request of a hold was repeated after a failure")
+	holdLapsed      = invariant.Sometimes("a coordinator found its hold lapsed")
+	openedByLease   = invariant.Sometimes("a node that answered no release opened by its lease")
 )
 
 // stage is where an operation stands.
