@@ -24,13 +24,25 @@ export PLEXUS_INIT_PASSWORD_FILE=$password
 pids=()
 status=0
 
+# again tells whether the process that a node's script noted runs.
+again() { # number of the node
+	[[ -e $base/node-$1.pid ]] && tr '\0' ' ' 2>/dev/null <"/proc/$(<"$base/node-$1.pid")/cmdline" | grep -q -- "--data-dir $base/node-$1 "
+}
+
 finish() {
 	trap - EXIT INT TERM
 	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
 		kill "${pids[i]}" 2>/dev/null || true
 	done
+	# Nodes that were started again by hand belong to it as well.
+	for ((i = nodes; i >= 1; i--)); do
+		again "$i" && kill "$(<"$base/node-$i.pid")" 2>/dev/null || true
+	done
 	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
 		wait "${pids[i]}" 2>/dev/null || true
+	done
+	for ((i = 1; i <= nodes; i++)); do
+		while again "$i"; do sleep 0.1; done
 	done
 	if ((temporary)); then
 		rm -rf "$base"
@@ -58,6 +70,7 @@ start() { # number of the node
 	# A script of its own, so that a node that was killed can be started again.
 	cat >"$base/node-$i.sh" <<SCRIPT
 #!/bin/sh
+echo \$\$ >"$base/node-$i.pid"
 cd "$PWD" && PLEXUS_INIT_PASSWORD_FILE=$password exec bin/plexusd --data-dir "$base/node-$i" --node-id node-$i ${join[*]} \\
 	--client-listen 127.0.0.1:$port --interconnect-listen 127.0.0.1:$((port + 4)) \\
 	--http-listen 127.0.0.1:$((port + 2)) --observability-listen 127.0.0.1:$((port + 3))

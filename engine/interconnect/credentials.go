@@ -205,6 +205,25 @@ func parseAuthorities(text []byte) (list []*x509.Certificate, err error) {
 	return list, nil
 }
 
+// CheckCredentials reads the files as Start will, before the node has an identity:
+// a node that could not serve should not found anything.
+func (m *Mesh) CheckCredentials(node string) error {
+	if m.settings.TLS == nil {
+		return nil
+	}
+	endpoint := m.settings.Advertise
+	if endpoint == "" {
+		endpoint = m.settings.Listen.String()
+	}
+	host, _, err := splitEndpoint(endpoint)
+	if err != nil {
+		return err
+	}
+	c := &credentials{files: *m.settings.TLS, cluster: m.settings.ClusterID, node: node, host: host}
+	_, err = c.read(m.world)
+	return err
+}
+
 // loadCredentials reads the files for the first time; host is the advertised one.
 func (m *Mesh) loadCredentials(host string) error {
 	if m.settings.TLS == nil {

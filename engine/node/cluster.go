@@ -194,7 +194,8 @@ func (c *cluster) Drain(ctx context.Context, t session.Task, node string) (*sess
 	}
 	outcome.Document = report.Value()
 	if len(failures) > 0 {
-		outcome.Failed = &catalog.Refusal{Code: "node", Message: document.Render(outcome.Document)}
+		outcome.Failed = &catalog.Refusal{Code: "node", Message: fmt.Sprintf("node '%s' is not empty: %d of %d graph nodes moved; %s",
+			node, d.Moved, d.Units, strings.Join(failures, "; "))}
 	}
 	return outcome, nil
 }

@@ -99,6 +99,9 @@ func (n *Node) Start(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, n.executor.Close(ctx))
 	}
+	if err := mesh.CheckCredentials(n.settings.Control.NodeID); err != nil {
+		return errors.Join(err, n.executor.Close(ctx))
+	}
 	n.mesh = mesh
 	n.members = &members{node: n, mesh: mesh}
 	consensus := newConsensus(n.world, mesh, n.settings.Control.Join)

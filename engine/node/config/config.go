@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 
+	"plexus/engine/control"
 	"plexus/engine/node"
 	"plexus/primitives/invariant"
 )
@@ -64,6 +65,8 @@ func (c *Config) Check() error {
 	switch {
 	case c.Node.InitialPassword != "" && c.InitPasswordFile != "":
 		return fmt.Errorf("%w: --init-password and --init-password-file exclude each other", ErrContradiction)
+	case len(c.Node.Control.Join) > 0 && c.Node.Control.Bootstrap == control.BootstrapAlways:
+		return fmt.Errorf("%w: --join asks to join a cluster and --bootstrap=always to found one", ErrContradiction)
 	case c.ClientListen.IsValid() && !c.ClientListen.Addr().IsLoopback() && !c.ClientInsecure:
 		return fmt.Errorf("%w: --client-listen %s is no loopback address; plaintext there needs --client-insecure", ErrContradiction, c.ClientListen)
 	}
