@@ -198,7 +198,7 @@ type SinkMode struct {
 // Vocab returns the clause without its spelling.
 func (m SinkMode) Vocab() vocab.SinkMode {
 	v := vocab.SinkMode{Kind: m.Kind, AckTimeout: m.AckTimeout.Value(), Retry: m.Retry.Vocab()}
-	if m.Kind == vocab.SinkAckWindow || m.Kind == vocab.SinkJetStreamAck {
+	if m.Kind.Windowed() {
 		v.Window = m.Window.Vocab()
 	}
 	return v

@@ -2,12 +2,15 @@ package ast
 
 import "plexus/nspl/vocab"
 
-// CreateClient is CREATE CLIENT. Pool is nil where the type has none.
+// CreateClient is CREATE CLIENT. Pool is nil where the type has none, Signaling
+// and Mount where nothing was written.
 type CreateClient struct {
 	Create
-	Type   vocab.ClientType
-	Pool   *Pool
-	Config []ConfigEntry
+	Type      vocab.ClientType
+	Signaling *Name // WEBSOCKETS
+	Pool      *Pool
+	Mount     *Binding
+	Config    []ConfigEntry
 }
 
 // Pool is POOL SIZE MIN … MAX ….

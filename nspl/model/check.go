@@ -138,9 +138,14 @@ func (c *checker) routes(routes []ast.Route) {
 
 // externalNames checks each name with the rule of its owner.
 func (c *checker) externalNames(names ast.ExternalNames, rules []vocab.NameRule) {
-	for i, n := range names {
-		if err := rules[i].Check(n.Text.Text); err != nil {
-			c.invalid(n.Text.Span, "%s '%s' %v", n.Role, n.Text.Text, err)
+	for _, n := range names {
+		for _, rule := range rules {
+			if rule.Role != n.Role {
+				continue
+			}
+			if err := rule.Check(n.Text.Text); err != nil {
+				c.invalid(n.Text.Span, "%s '%s' %v", n.Role, n.Text.Text, err)
+			}
 		}
 	}
 }

@@ -9,25 +9,36 @@ import (
 type Ingestor struct {
 	Name         string
 	Source       Source
-	Decode       ast.Name       // the codec
+	Decode       ast.Name       // the codec; no name where the source has none
 	Timestamp    *ast.Timestamp // nil: the source's own time
 	Filter       ast.Expr       // nil keeps every row
 	Routes       []ast.Route
 	GeneralError ast.GeneralError
 }
 
-// Source is what an ingestor reads. Client, Endpoint, Names, Seed and Cursor
+// Source is what an ingestor reads. All but Entity, Instances, Mode and Quiesce
 // belong to the entities that have them.
 type Source struct {
-	Entity    vocab.SourceEntity
-	Client    ast.Name
-	Endpoint  ast.Name
-	Names     ast.ExternalNames
-	Seed      uint64
-	Instances uint64
-	Cursor    *ast.Cursor
-	Mode      ast.SourceMode
-	Quiesce   ast.Quiesce
+	Entity vocab.SourceEntity
+	// ByEndpoint says that the TYPE of the endpoint still has to decide which
+	// entity this is, see [Ingestor.Settled]. No stored model has it.
+	ByEndpoint bool
+	Client     ast.Name
+	Endpoint   ast.Name
+	Schema     ast.Name
+	Names      ast.ExternalNames
+	Seed       uint64
+	Instances  uint64
+	MQTT       *vocab.MQTTSession
+	Postgres   *ast.PostgresRead
+	Query      *ast.Text
+	Range      *ast.InfluxRange
+	Push       *ast.PushLimits
+	Iggy       *ast.IggyStart
+	Every      *ast.Duration
+	Cursor     *ast.Cursor
+	Mode       ast.SourceMode
+	Quiesce    ast.Quiesce
 }
 
 // Kind returns the kind.
@@ -36,17 +47,30 @@ func (*Ingestor) Kind() vocab.EntityKind { return vocab.EntityIngestor }
 // EntityName returns the name.
 func (i *Ingestor) EntityName() string { return i.Name }
 
-// Refs returns client or endpoint, the codec, and what the routes name.
+// Refs returns client, endpoint or schema, the codec, and what the routes name.
 func (i *Ingestor) Refs() []Ref {
 	var refs []Ref
-	if i.Source.Client.Text != "" {
-		refs = append(refs, ref(vocab.EntityClient, i.Source.Client))
+	for _, r := range []Ref{
+		ref(vocab.EntityClient, i.Source.Client), ref(vocab.EntityEndpoint, i.Source.Endpoint),
+		ref(vocab.EntitySchema, i.Source.Schema), ref(vocab.EntityCodec, i.Decode),
+	} {
+		if r.Name != "" {
+			refs = append(refs, r)
+		}
 	}
-	if i.Source.Endpoint.Text != "" {
-		refs = append(refs, ref(vocab.EntityEndpoint, i.Source.Endpoint))
-	}
-	refs = append(refs, ref(vocab.EntityCodec, i.Decode))
 	return appendRoutes(refs, i.Routes)
+}
+
+// Settled returns the ingestor as it reads an endpoint of a type, where the
+// statement left that to the endpoint.
+func (i *Ingestor) Settled(t vocab.EndpointType) *Ingestor {
+	settled := *i
+	settled.Source.ByEndpoint = false
+	settled.Source.Entity = vocab.SourceHTTPEndpoint
+	if t == vocab.EndpointWebSockets {
+		settled.Source.Entity = vocab.SourceWebSocketsEndpoint
+	}
+	return &settled
 }
 
 func lowerIngestor(c *checker, d *ast.CreateIngestor) *Ingestor {
@@ -56,46 +80,4 @@ func lowerIngestor(c *checker, d *ast.CreateIngestor) *Ingestor {
 		Name: d.Name.Text, Source: s, Decode: d.Decode, Timestamp: d.Timestamp, Filter: d.Filter,
 		Routes: d.Routes, GeneralError: d.GeneralError,
 	}
-}
-
-func lowerSource(c *checker, s ast.Source) Source {
-	can := s.Entity.Capabilities()
-	m := Source{
-		Entity: s.Entity, Client: s.Client, Endpoint: s.Endpoint, Names: s.Names, Seed: s.Seed.Value, Instances: 1,
-		Cursor: s.Cursor, Mode: s.Mode, Quiesce: s.Quiesce,
-	}
-	c.externalNames(s.Names, can.Names)
-	if s.Instances != nil {
-		c.bounds(*s.Instances, "INSTANCES", 1, can.InstancesMax)
-		m.Instances = s.Instances.Value
-	}
-	if s.Cursor != nil {
-		c.bounds(s.Cursor.MaxRows, "MAX ROWS", 1, cursorRowsMax)
-		c.positive(s.Cursor.Every, "EVERY")
-	}
-	c.sourceMode(s)
-	switch s.Quiesce.Body {
-	case vocab.QuiesceBuffer, vocab.QuiesceEndpointBuffer:
-		c.size(s.Quiesce.MaxSize, "BUFFER MAX SIZE")
-	case vocab.QuiesceReject:
-		c.positive(s.Quiesce.RetryAfter, "REJECT RETRY AFTER")
-	}
-	return m
-}
-
-func (c *checker) sourceMode(s ast.Source) {
-	mode := s.Mode
-	switch mode.Kind {
-	case vocab.AckParallel:
-		c.window(&mode.Max)
-		c.positive(mode.BatchTimeout, "BATCH TIMEOUT")
-	case vocab.AckSequential:
-	default:
-		return
-	}
-	c.atLeast(mode.AckTimeout, "ACK TIMEOUT", ackTimeoutMin)
-	if s.Cursor != nil && mode.AckTimeout.Nanos > uint64(cursorAckTimeoutMax) {
-		c.invalid(mode.AckTimeout.Span, "ACK TIMEOUT of %s must be at most %v", s.Entity, cursorAckTimeoutMax)
-	}
-	c.retry(mode.Retry)
 }

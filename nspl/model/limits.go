@@ -22,6 +22,19 @@ const (
 	tensorAxesMax = 16
 	// The memory of a guest, from one page to what 32-bit addresses reach.
 	guestMemoryMin, guestMemoryMax = 64 << 10, 4 << 30
+	// mqttReceiveMax is the largest Receive Maximum that MQTT can announce.
+	mqttReceiveMax = 65_535
+	// pushPendingMax bounds the senders that wait at one HTTP PUSH source.
+	pushPendingMax = 1 << 20
+	// iggyPartitionsMax bounds the state of an Iggy source: an offset for each.
+	iggyPartitionsMax = 1000
+	// mappingsMax bounds VALUES, ATTRIBUTES and RESOURCE: each is a column.
+	mappingsMax = fieldsMax
+
+	// sqsBytesMax is the largest message SQS takes.
+	sqsBytesMax = 256 << 10
+	// clientBatchBytesMax is the largest batch of the client protocol.
+	clientBatchBytesMax = 32 << 20
 
 	// placementSideMax bounds a side of a placement: every pair of its sides is a
 	// corridor to look at.

@@ -5,21 +5,31 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// CLIENT name TYPE type (POOL SIZE MIN uint MAX uint)? CONFIG '{' string '=' value, ... '}'
+// CLIENT name TYPE type pool? (MOUNT binding)? config
 func (p *parser) createClient(c ast.Create) ast.Statement {
-	c.Name = p.newName()
+	s := &ast.CreateClient{Create: c}
+	p.building(s)
+	s.Name = p.newName()
 	p.expect("TYPE")
-	s := &ast.CreateClient{Create: c, Type: p.clientType()}
+	s.Type = p.clientType()
+	if s.Type == vocab.ClientWebSockets && p.accept("WITH SIGNALING PROTOCOL") {
+		protocol := p.ref(toAny(vocab.EntitySignaling))
+		s.Signaling = &protocol
+	}
 	if s.Type.Pooled() {
 		p.expect("POOL SIZE")
 		s.Pool = p.pool()
+	}
+	if p.accept("MOUNT") {
+		s.Mount = &ast.Binding{}
+		p.binding(s.Mount)
 	}
 	p.config(&s.Config)
 	return s
 }
 
 func (p *parser) clientType() vocab.ClientType {
-	for t := vocab.ClientHTTP; t <= vocab.ClientRedis; t++ {
+	for _, t := range vocab.ClientTypes() {
 		if p.accept(t.String()) {
 			return t
 		}

@@ -52,6 +52,8 @@ var creations = append([]creation{
 	{"CODEC", (*parser).createCodec},
 	{"BRANCH", (*parser).createBranch},
 	{"RELAY", (*parser).createRelay},
+	{"CLIENT SCHEMA INGESTOR", sourceHead(vocab.SourceClientSchema)}, // before CLIENT, which it begins with
+	{"CLIENT SCHEMA EMITTER", sinkHead(vocab.SinkClientSchema)},
 	{"CLIENT", (*parser).createClient},
 	{"VHOST", (*parser).createVHost},
 	{"ENDPOINT", (*parser).createEndpoint},
@@ -92,16 +94,24 @@ func processorHeads() []creation {
 func connectorHeads() []creation {
 	var heads []creation
 	for _, e := range vocab.SourceEntities() {
-		heads = append(heads, creation{e.String() + " INGESTOR", func(p *parser, c ast.Create) ast.Statement {
-			return p.createIngestor(c, e)
-		}})
+		if e != vocab.SourceClientSchema {
+			heads = append(heads, creation{e.String() + " INGESTOR", sourceHead(e)})
+		}
 	}
 	for _, e := range vocab.SinkEntities() {
-		heads = append(heads, creation{e.String() + " EMITTER", func(p *parser, c ast.Create) ast.Statement {
-			return p.createEmitter(c, ast.AttachmentOmitted, e)
-		}})
+		if e != vocab.SinkClientSchema {
+			heads = append(heads, creation{e.String() + " EMITTER", sinkHead(e)})
+		}
 	}
 	return heads
+}
+
+func sourceHead(e vocab.SourceEntity) func(*parser, ast.Create) ast.Statement {
+	return func(p *parser, c ast.Create) ast.Statement { return p.createIngestor(c, e) }
+}
+
+func sinkHead(e vocab.SinkEntity) func(*parser, ast.Create) ast.Statement {
+	return func(p *parser, c ast.Create) ast.Statement { return p.createEmitter(c, ast.AttachmentOmitted, e) }
 }
 
 // Kinds that statements name by keyword.

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
@@ -155,16 +157,29 @@ func (w *writer) retry(r ast.Retry) {
 	w.put(" RETRY POLICY BACKOFF ", r.Backoff.Text, " MAX ", r.Max.Text)
 }
 
-func (w *writer) externalNames(names ast.ExternalNames) {
-	for _, n := range names {
-		w.put(" ", n.Role, " ").external(n.Text.Text)
+// externalNames writes the names of a source or a sink, and what stands instead of
+// one that is absent.
+func (w *writer) externalNames(names ast.ExternalNames, rules []vocab.NameRule) {
+	for _, rule := range rules {
+		at := slices.IndexFunc(names, func(n ast.ExternalName) bool { return n.Role == rule.Role })
+		switch {
+		case at < 0:
+			w.put(" ", rule.Or)
+		case rule.Quoted:
+			w.put(" ", rule.Role, " ").string(names[at].Text.Text)
+		default:
+			w.put(" ", rule.Role, " ").external(names[at].Text.Text)
+		}
 	}
 }
 
-func (w *writer) sourceMode(m ast.SourceMode) {
+func (w *writer) sourceMode(m ast.SourceMode, can *vocab.SourceCapabilities) {
 	w.put(" MODE ", m.Kind.String())
 	if m.Kind == vocab.AckParallel {
-		w.put(" MAX ").uint(m.Max.Value).put(" BATCH TIMEOUT ", m.BatchTimeout.Text)
+		w.put(" MAX ").uint(m.Max.Value)
+		if can.Payload != vocab.NativeArrow {
+			w.put(" BATCH TIMEOUT ", m.BatchTimeout.Text)
+		}
 	}
 	if m.Kind == vocab.AckSequential || m.Kind == vocab.AckParallel {
 		w.put(" ACK TIMEOUT ", m.AckTimeout.Text).retry(m.Retry)
@@ -172,20 +187,12 @@ func (w *writer) sourceMode(m ast.SourceMode) {
 }
 
 func (w *writer) sinkMode(m ast.SinkMode) {
-	w.put("MODE ")
-	switch m.Kind {
-	case vocab.SinkNoAck:
-		w.put("NO_ACK")
-	case vocab.SinkAckRequest:
-		w.put("ACK")
-	case vocab.SinkAckWindow, vocab.SinkJetStreamAck:
-		if m.Kind == vocab.SinkJetStreamAck {
-			w.put("JETSTREAM ")
-		}
+	w.put("MODE ", m.Kind.String())
+	if m.Kind.Windowed() {
 		if m.Window.Max == nil {
-			w.put("ACK SEQUENTIAL")
+			w.put(" SEQUENTIAL")
 		} else {
-			w.put("ACK PARALLEL MAX ").uint(m.Window.Max.Value)
+			w.put(" PARALLEL MAX ").uint(m.Window.Max.Value)
 		}
 		w.put(" ACK TIMEOUT ", m.AckTimeout.Text)
 	}

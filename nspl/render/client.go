@@ -7,8 +7,14 @@ import (
 
 func (w *writer) client(c *model.Client) {
 	w.put("CLIENT ").name(c.Name).clause(2, "TYPE ", c.Type.String())
+	if c.Signaling != nil {
+		w.put(" WITH SIGNALING PROTOCOL ").name(c.Signaling.Text)
+	}
 	if c.Pool != nil {
 		w.clause(2, "POOL SIZE MIN ").uint(uint64(c.Pool.Min)).put(" MAX ").uint(uint64(c.Pool.Max))
+	}
+	if c.Mount != nil {
+		w.clause(2, "MOUNT ").binding(*c.Mount)
 	}
 	w.config(c.Config, 2)
 }

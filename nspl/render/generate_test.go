@@ -289,90 +289,6 @@ func (g generator) retry() ast.Retry {
 	return ast.Retry{Backoff: d, Max: d}
 }
 
-func (g generator) externalNames(rules []vocab.NameRule) ast.ExternalNames {
-	if rules == nil {
-		return nil
-	}
-	list := make(ast.ExternalNames, len(rules))
-	for i, r := range rules {
-		text := externals.Filter(func(s string) bool { return r.Check(s) == nil })
-		if r.Role == "SUBJECT" {
-			text = subjects
-		}
-		list[i] = ast.ExternalName{Role: r.Role, Text: ast.Text{Text: text.Draw(g.T, "external")}}
-	}
-	return list
-}
-
-func (g generator) source() model.Source {
-	entities := vocab.SourceEntities()
-	s := model.Source{Entity: entities[g.int(len(entities)-1)], Instances: 1}
-	can := s.Entity.Capabilities()
-	switch s.Entity {
-	case vocab.SourceHTTPEndpoint:
-		s.Endpoint = g.name()
-	case vocab.SourceRandomSequence:
-		s.Seed = rapid.Uint64().Draw(g.T, "seed")
-		s.Cursor = &ast.Cursor{MaxRows: g.uint(65_536), Every: g.duration()}
-	default:
-		s.Client = g.name()
-		s.Names = g.externalNames(can.Names)
-		s.Instances = g.uint(can.InstancesMax).Value
-	}
-	s.Mode.Kind = can.Modes[g.int(len(can.Modes)-1)]
-	if s.Mode.Kind == vocab.AckParallel {
-		s.Mode.Max, s.Mode.BatchTimeout = g.uint(1<<20), g.duration()
-	}
-	if s.Mode.Kind >= vocab.AckSequential {
-		s.Mode.AckTimeout, s.Mode.Retry = g.seconds(), g.retry()
-	}
-	s.Quiesce.Body = can.Quiesce[g.int(len(can.Quiesce)-1)]
-	switch s.Quiesce.Body {
-	case vocab.QuiesceBuffer:
-		s.Quiesce.MaxSize, s.Quiesce.DropOldest = g.size(), g.bool()
-	case vocab.QuiesceEndpointBuffer:
-		s.Quiesce.MaxSize = g.size()
-	case vocab.QuiesceReject:
-		s.Quiesce.RetryAfter = g.duration()
-	}
-	return s
-}
-
-func (g generator) sink() (ast.Sink, ast.Body, *ast.Batch) {
-	entities := vocab.SinkEntities()
-	s := ast.Sink{Entity: entities[g.int(len(entities)-1)], Client: g.name()}
-	can := s.Entity.Capabilities()
-	s.Names = g.externalNames(can.Names)
-	if s.Entity == vocab.SinkHTTPRequest {
-		s.Method = &ast.Field{Scope: ast.ScopeInput, Name: g.name()}
-		s.Path = &ast.Call{Name: ast.Name{Text: "concat"}, Args: g.exprs(2, 2)}
-	}
-	s.Mode = ast.SinkMode{Kind: can.Modes[g.int(len(can.Modes)-1)], Retry: g.retry()}
-	if s.Mode.Kind == vocab.SinkJetStreamAck {
-		s.Mode.AckTimeout = g.duration()
-		if g.bool() {
-			n := g.uint(1 << 20)
-			s.Mode.Window.Max = &n
-		}
-	}
-	var body ast.Body
-	if can.Codec == vocab.CodecOrWithoutBody && g.bool() {
-		body.Construction.Where = g.maybeExpr()
-	} else {
-		codec := g.name()
-		body.Codec, body.Construction = &codec, g.construction()
-	}
-	if can.Headers != vocab.HeadersNone {
-		for range g.int(2) {
-			body.Invoke = append(body.Invoke, ast.HeaderWrite{Name: &ast.StringLit{Value: "x-y"}, Value: g.leafNoText()})
-		}
-	}
-	if can.Batch == vocab.BatchForbidden || g.bool() {
-		return s, body, nil
-	}
-	return s, body, &ast.Batch{MaxMessages: g.uint(65_536), MaxSize: g.size()}
-}
-
 // leafNoText draws a leaf that is no string, which header values would check.
 func (g generator) leafNoText() ast.Expr {
 	e := g.leaf()
@@ -380,21 +296,6 @@ func (g generator) leafNoText() ast.Expr {
 		return &ast.NullLit{}
 	}
 	return e
-}
-
-func (g generator) client() *model.Client {
-	text := rapid.OneOf(rapid.Just("/etc/x.pem"), rapid.Just("/it's \"odd\"")).Draw(g.T, "file")
-	tls := []vocab.ConfigEntry{{Key: "tls_ca_file", Value: text}}
-	switch g.int(2) {
-	case 0:
-		return &model.Client{Name: g.own(), Type: vocab.ClientNATS, Config: append(tls, vocab.ConfigEntry{Key: "addr", Value: "tls://h:1,tls://h:2"})}
-	case 1:
-		low := uint32(g.int(8))
-		return &model.Client{Name: g.own(), Type: vocab.ClientRedis, Pool: &vocab.Pool{Min: low, Max: low + 1},
-			Config: []vocab.ConfigEntry{{Key: "addr", Value: "redis://h:1/2"}, {Key: "password", Value: "a'b\"c\n"}}}
-	}
-	return &model.Client{Name: g.own(), Type: vocab.ClientHTTP,
-		Config: []vocab.ConfigEntry{{Key: "endpoint", Value: "http://h:1"}, {Key: "timeout_ms", Value: "50"}}}
 }
 
 func (g generator) policy() ast.Policy {
@@ -513,20 +414,9 @@ func (g generator) entity() model.Entity {
 	case 7:
 		return &model.Endpoint{Name: g.own(), VHost: g.name(), Path: "/" + rapid.StringMatching(`[a-z'"$%~.]{0,3}x`).Draw(g.T, "path")}
 	case 8:
-		i := &model.Ingestor{Name: g.own(), Source: g.source(), Decode: g.name(), Filter: g.maybeExpr(), Routes: g.routes(ingesting),
-			GeneralError: ast.GeneralError(g.int(1))}
-		switch g.int(2) {
-		case 0:
-			i.Timestamp = &ast.Timestamp{Now: true}
-		case 1:
-			i.Timestamp = &ast.Timestamp{At: g.name()}
-		}
-		return i
+		return g.ingestor()
 	case 9:
 		return g.processor()
 	}
-	e := &model.Emitter{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), Flush: g.flush(), OnError: g.messageError(),
-		GeneralError: ast.GeneralError(g.int(1))}
-	e.Sink, e.Body, e.Batch = g.sink()
-	return e
+	return g.emitter()
 }

@@ -6,10 +6,19 @@ import "slices"
 // statements with it, completion and DESCRIBE show it, the host runs by it: one
 // declaration, so they cannot disagree.
 type SourceCapabilities struct {
-	Head   string     // connector and noun, as statements write them
-	Client ClientType // 0: the entity has no client
+	Head string // connector and noun, as statements write them
+	// Lead are the words between FROM and the subject, and Subject says what
+	// follows them.
+	Lead    string
+	Subject Subject
+	Client  ClientType // of SubjectClient
+	// Endpoint is the TYPE that the endpoint must have, of SubjectEndpoint.
+	Endpoint EndpointType
 	// Names are the external names of the clause, in written order.
 	Names []NameRule
+	// Pace says whether the clause ends in EVERY, in the tail of a cursor source or
+	// in its MODE alone.
+	Pace Pace
 	// Listener says that the source waits for others to connect: every live voter
 	// executes it, and it has no owner.
 	Listener bool
@@ -31,16 +40,58 @@ type SourceCapabilities struct {
 
 // SinkCapabilities is what a sink entity can do.
 type SinkCapabilities struct {
-	Head   string
-	Client ClientType
-	Names  []NameRule
+	Head string
+	// Lead are the words between TO and the subject, and Subject says what follows
+	// them.
+	Lead    string
+	Subject Subject
+	Client  ClientType // of SubjectClient; 0 where the statement names the backend
+	Names   []NameRule
 
 	Kind    SinkKind
 	Headers HeaderSupport
 	Modes   []SinkModeKind
 	Batch   BatchRule
 	Codec   CodecRule
+	Values  bool // VALUES maps columns or fields
+	Group   bool // FIFO ordering group
+	Commit  bool // takes COMMIT EACH
 }
+
+// Subject is what a source or sink clause names after its first words.
+type Subject uint8
+
+// The subjects.
+const (
+	SubjectClient Subject = iota
+	SubjectEndpoint
+	SubjectSchema
+	SubjectNone
+)
+
+// EndpointType is the TYPE of an endpoint.
+type EndpointType uint8
+
+// The endpoint types.
+const (
+	EndpointHTTP EndpointType = iota
+	EndpointWebSockets
+)
+
+var endpointTypeNames = [...]string{"HTTP", "WEBSOCKETS"}
+
+// String returns the keyword.
+func (t EndpointType) String() string { return endpointTypeNames[t] }
+
+// Pace says who sets the rhythm of a source.
+type Pace uint8
+
+// The paces.
+const (
+	Pushed     Pace = iota // the external system: the clause ends in MODE
+	Polled                 // EVERY, without a MODE
+	CursorTail             // MAX ROWS, EVERY and MODE of a cursor source
+)
 
 // SourceModeKind is a mode without its numbers.
 type SourceModeKind uint8
@@ -79,9 +130,15 @@ const (
 	ScopeNone MetadataScope = iota
 	ScopeHeaders
 	ScopeCursor
+	ScopeKafka
+	ScopeSyslog
 )
 
 var metadataFields = [...][]Field{
+	ScopeKafka: {
+		{Name: "topic", Type: Scalar(String)}, {Name: "partition", Type: Scalar(I32)}, {Name: "offset", Type: Scalar(I64)},
+	},
+	ScopeSyslog: {{Name: "peer_addr", Type: Scalar(String), Optional: true}},
 	ScopeCursor: {
 		{Name: "record_id", Type: Scalar(String), Optional: true},
 		{Name: "origin_time", Type: Scalar(Datetime), Optional: true},
@@ -102,12 +159,14 @@ const (
 	// BrokerRedelivered: the position dies with its connection, and the external
 	// system presents the message again by itself.
 	BrokerRedelivered
+	// LogAddressed: the position names a place in a retained log and stays valid.
+	LogAddressed
 	// HostState: the position is candidate state that the host persists before
 	// the connector applies its staged work.
 	HostState
 )
 
-var positionClassNames = [...]string{"none", "broker_redelivered", "host_state"}
+var positionClassNames = [...]string{"none", "broker_redelivered", "log_addressed", "host_state"}
 
 // String returns the name DESCRIBE shows.
 func (c PositionClass) String() string { return positionClassNames[c] }
@@ -118,11 +177,13 @@ type Confirmation uint8
 // The confirmation levels.
 const (
 	ConfirmationNone Confirmation = iota
+	HandedOver                    // it was written to the connection; the protocol answers nothing
 	BrokerConfirmed               // the broker answered that it recorded it
+	Replicated                    // every assigned live replica of the node's state holds it
 	StateApplied                  // the host persisted the state, the connector applied its staged work
 )
 
-var confirmationNames = [...]string{"none", "broker_confirmed", "state_applied"}
+var confirmationNames = [...]string{"none", "handed_over", "broker_confirmed", "replicated", "state_applied"}
 
 // String returns the name DESCRIBE shows.
 func (c Confirmation) String() string { return confirmationNames[c] }
@@ -151,8 +212,9 @@ type PayloadFormat uint8
 
 // The payload formats.
 const (
-	AnyBytes PayloadFormat = iota
-	JSONRows
+	AnyBytes    PayloadFormat = iota
+	JSONRows                  // one JSON object per row
+	NativeArrow               // Arrow batches of the schema, without a codec
 )
 
 // SinkKind is the shape in which a sink takes records.
@@ -160,8 +222,11 @@ type SinkKind uint8
 
 // The sink kinds.
 const (
-	RecordKind SinkKind = iota
-	HTTPRequestKind
+	RecordKind      SinkKind = iota // records that a codec encoded
+	RowKind                         // mapped columns, encoded by the connector
+	RowRequestKind                  // mapped columns that become retained requests
+	HTTPRequestKind                 // one request per record
+	NativeKind                      // Arrow batches of the schema
 )
 
 // HeaderSupport is what INVOKE write_header does for a sink.
@@ -171,6 +236,7 @@ type HeaderSupport uint8
 const (
 	HeadersNone            HeaderSupport = iota
 	HeadersOrderedRepeated               // written order, repeated names kept
+	HeadersLastWins                      // a later write replaces an earlier one
 	HeadersReplace                       // a later write replaces an earlier one, compared without case
 )
 
@@ -181,6 +247,7 @@ type BatchRule uint8
 const (
 	BatchForbidden BatchRule = iota
 	BatchOptional
+	BatchRequired
 )
 
 // CodecRule says what stands after MODE.
@@ -190,6 +257,8 @@ type CodecRule uint8
 const (
 	CodecRequired      CodecRule = iota // ENCODE USING
 	CodecOrWithoutBody                  // ENCODE USING or WITHOUT BODY
+	CodecNative                         // none: the record is built for the schema
+	CodecDirect                         // none: VALUES map the row
 )
 
 // Allows reports whether the entity has the mode.
@@ -200,59 +269,3 @@ func (c *SourceCapabilities) CanQuiesce(b QuiesceBody) bool { return slices.Cont
 
 // Allows reports whether the entity has the mode.
 func (c *SinkCapabilities) Allows(k SinkModeKind) bool { return slices.Contains(c.Modes, k) }
-
-// sources is indexed by entity - 1.
-var sources = [...]SourceCapabilities{
-	SourceHTTPEndpoint - 1: {
-		Head: "HTTP ENDPOINT", Listener: true, Headers: true, Scope: ScopeHeaders,
-		Quiesce: []QuiesceBody{QuiesceReject, QuiesceEndpointBuffer}, InstancesMax: 1,
-		Modes:    []SourceModeKind{NoAckSequential},
-		Position: PositionNone, Confirmation: ConfirmationNone, Unadmitted: RefuseAndCount,
-	},
-	SourceNATSSubject - 1: {
-		Head: "NATS SUBJECT", Client: ClientNATS,
-		Names:   []NameRule{{"SUBJECT", NATSSubjectPattern}, {"QUEUE GROUP", NATSQueueGroup}},
-		Headers: true, Scope: ScopeHeaders,
-		Quiesce: []QuiesceBody{QuiesceBuffer, QuiesceDrop}, InstancesMax: instancesMax, InstancesRequired: true,
-		Modes:    []SourceModeKind{NoAckSequential},
-		Position: PositionNone, Confirmation: ConfirmationNone, Unadmitted: WaitForPlace,
-	},
-	SourceNATSStream - 1: {
-		Head: "NATS STREAM", Client: ClientNATS,
-		Names:   []NameRule{{"STREAM", JetStreamName}, {"CONSUMER", JetStreamName}},
-		Headers: true, Scope: ScopeHeaders,
-		Quiesce: []QuiesceBody{QuiesceSuspend}, InstancesMax: instancesMax,
-		Modes:    []SourceModeKind{AckSequential, AckParallel},
-		Position: BrokerRedelivered, Confirmation: BrokerConfirmed, Unadmitted: RefuseAndCount,
-	},
-	SourceRandomSequence - 1: {
-		Head: "RANDOM SEQUENCE", Scope: ScopeCursor,
-		Quiesce: []QuiesceBody{QuiesceSuspend}, InstancesMax: 1,
-		Modes:    []SourceModeKind{AckSequential},
-		Position: HostState, Confirmation: StateApplied, Unadmitted: RefuseAndCount,
-		Payload: JSONRows,
-	},
-}
-
-// instancesMax bounds the instances of one ingestor on one node: each holds a
-// connection and a task.
-const instancesMax = 1024
-
-// sinks is indexed by entity - 1.
-var sinks = [...]SinkCapabilities{
-	SinkNATSSubject - 1: {
-		Head: "NATS SUBJECT", Client: ClientNATS, Names: []NameRule{{"SUBJECT", NATSSubject}},
-		Kind: RecordKind, Headers: HeadersOrderedRepeated, Batch: BatchOptional,
-		Modes: []SinkModeKind{SinkNoAck, SinkJetStreamAck},
-	},
-	SinkRedisChannel - 1: {
-		Head: "REDIS CHANNEL", Client: ClientRedis, Names: []NameRule{{"CHANNEL", RedisChannel}},
-		Kind: RecordKind, Headers: HeadersNone, Batch: BatchOptional,
-		Modes: []SinkModeKind{SinkNoAck},
-	},
-	SinkHTTPRequest - 1: {
-		Head: "HTTP REQUEST", Client: ClientHTTP,
-		Kind: HTTPRequestKind, Headers: HeadersReplace, Batch: BatchForbidden, Codec: CodecOrWithoutBody,
-		Modes: []SinkModeKind{SinkAckRequest},
-	},
-}

@@ -1,6 +1,9 @@
 package vocab
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Flush says when a route or an emitter hands over what it holds.
 type Flush struct {
@@ -49,7 +52,27 @@ const (
 	SinkAckWindow                        // ACK window, ACK TIMEOUT, retry
 	SinkAckRequest                       // ACK retry: request and response
 	SinkJetStreamAck                     // JETSTREAM ACK window, ACK TIMEOUT, retry
+	SinkQoS0                             // QOS 0 retry
+	SinkQoS1                             // QOS 1 ACK window, ACK TIMEOUT, retry
+	SinkQoS2                             // QOS 2 ACK window, ACK TIMEOUT, retry
+	SinkSingle                           // SINGLE retry: one record per request
+	SinkBatched                          // BATCH retry: several records per request
 )
+
+var sinkModeNames = [...]string{SinkNoAck: "NO_ACK", SinkAckWindow: "ACK", SinkAckRequest: "ACK", SinkJetStreamAck: "JETSTREAM ACK",
+	SinkQoS0: "QOS 0", SinkQoS1: "QOS 1 ACK", SinkQoS2: "QOS 2 ACK", SinkSingle: "SINGLE", SinkBatched: "BATCH"}
+
+// String returns the words that follow MODE, without a window.
+func (k SinkModeKind) String() string { return sinkModeNames[k] }
+
+// Windowed reports whether a window of confirmations and ACK TIMEOUT follow.
+func (k SinkModeKind) Windowed() bool {
+	switch k {
+	case SinkAckWindow, SinkJetStreamAck, SinkQoS1, SinkQoS2:
+		return true
+	}
+	return false
+}
 
 // SinkMode is the publishing mode of a sink.
 type SinkMode struct {
@@ -92,9 +115,25 @@ type ConfigEntry struct{ Key, Value string }
 // Pool is the POOL SIZE clause.
 type Pool struct{ Min, Max uint32 }
 
+// MQTTSession is what an MQTT source asks of the broker.
+type MQTTSession struct {
+	Persistent bool
+	QoS        uint8 // 0 or 1
+}
+
 // ExternalName is one name of the outside world that a statement writes, with
 // the word that introduces it: ("STREAM", "orders").
 type ExternalName struct{ Role, Text string }
+
+// Label is the key under which results show the name: the role in lower snake
+// case, without the words that only lead to it.
+func (n ExternalName) Label() string {
+	role := n.Role
+	for _, lead := range []string{"INSERT TO ", "OFFSET BY ", "BY "} {
+		role = strings.TrimPrefix(role, lead)
+	}
+	return strings.ReplaceAll(strings.ToLower(role), " ", "_")
+}
 
 // ExternalNames are the external names of one source or sink in written order.
 type ExternalNames []ExternalName

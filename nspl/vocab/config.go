@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ConfigKey is one key of a client's CONFIG.
@@ -15,90 +14,91 @@ type ConfigKey struct {
 	Required bool
 	Secret   bool // the value is never shown
 	URLs     bool // the value may hold credentials of its own
+	// Instance says that the value may hold {{instance}}, which stands for the number
+	// of the instance that connects.
+	Instance bool
+	// Never says why no value is taken: the key belongs to the system, and Plexus
+	// sets it, or does without it.
+	Never string
+	// value checks the text of an entry and says what was expected instead; nil takes
+	// any text, "" included.
+	value func(text string) (expect string)
 }
 
+// clientConfig is what one client type takes.
+type clientConfig struct {
+	keys []ConfigKey
+	// open reports keys that pass through although the table does not hold them.
+	open func(key string) bool
+	// check looks at the keys together. Each of them is known and fits by itself.
+	check func(s *settings)
+}
+
+// clientConfigs is indexed by client type. The sets are closed: a key that would
+// silently do nothing is refused.
+var clientConfigs = [...]clientConfig{
+	ClientKafka: kafkaConfig, ClientPulsar: pulsarConfig, ClientRabbitMQ: rabbitMQConfig, ClientRedis: redisConfig,
+	ClientMQTT: mqttConfig, ClientNATS: natsConfig, ClientZeroMQ: zeroMQConfig, ClientSyslog: syslogConfig, ClientSQS: sqsConfig,
+	ClientHTTP: httpConfig, ClientSentry: sentryConfig, ClientOTEL: otelConfig, ClientPrometheus: prometheusConfig,
+	ClientWebSockets: webSocketsConfig, ClientElasticsearch: elasticsearchConfig, ClientInfluxDB: influxDBConfig, ClientIggy: iggyConfig,
+	ClientClickHouse: clickHouseConfig, ClientPostgres: postgresConfig, ClientMySQL: mySQLConfig, ClientMongoDB: mongoDBConfig,
+	ClientS3: s3Config, ClientGCS: gcsConfig, ClientAzureBlob: azureBlobConfig, ClientIcebergREST: icebergRESTConfig,
+}
+
+// The keys that several types have.
 const (
 	keyAddr     = "addr"
 	keyUsername = "username"
 	keyPassword = "password"
 	keyEndpoint = "endpoint"
+	keyURL      = "url"
+	keyToken    = "token"
+	keyDatabase = "database"
+	keyProtocol = "protocol"
 	keyTimeout  = "timeout_ms"
 	keyTLSCA    = "tls_ca_file"
 	keyTLSCert  = "tls_cert_file"
 	keyTLSKey   = "tls_key_file"
 )
 
-// configKeys is indexed by client type. The sets are closed: a key that would
-// silently do nothing is refused.
-var configKeys = [...][]ConfigKey{
-	ClientHTTP: {
-		{Name: keyEndpoint, Required: true, URLs: true}, {Name: keyTimeout, Required: true},
-		{Name: keyTLSCA}, {Name: keyTLSCert}, {Name: keyTLSKey},
-	},
-	ClientNATS: {
-		{Name: keyAddr, Required: true, URLs: true},
-		{Name: keyTLSCA}, {Name: keyTLSCert}, {Name: keyTLSKey},
-	},
-	ClientRedis: {
-		{Name: keyAddr, Required: true, URLs: true}, {Name: keyUsername}, {Name: keyPassword, Secret: true},
-		{Name: keyTLSCA}, {Name: keyTLSCert}, {Name: keyTLSKey},
-	},
-}
-
 // ConfigKeys lists the keys of the type, in the order of the manual.
-func (t ClientType) ConfigKeys() []ConfigKey { return configKeys[t] }
+func (t ClientType) ConfigKeys() []ConfigKey { return clientConfigs[t].keys }
 
-// masked stands for a value that is never shown.
-const masked = "<masked>"
-
-// MaskConfig returns the value of an entry as it may be shown: a secret as a
-// whole, and the password inside a URL, are replaced.
-func MaskConfig(t ClientType, entry ConfigEntry) string {
+// Key returns the declaration of a key.
+func (t ClientType) Key(name string) (ConfigKey, bool) {
 	for _, key := range t.ConfigKeys() {
-		switch {
-		case key.Name != entry.Key:
-		case key.Secret:
-			return masked
-		case key.URLs:
-			return maskURLs(entry.Value)
+		if key.Name == name {
+			return key, true
 		}
 	}
-	return entry.Value
-}
-
-// maskURLs replaces everything between the first colon of the user information
-// and its end, in each of a list of URLs. It does not parse: a value that is no
-// URL may hold a password as well.
-func maskURLs(text string) string {
-	parts := strings.Split(text, ",")
-	for i, part := range parts {
-		scheme, rest, found := strings.Cut(part, "://")
-		at := strings.LastIndexByte(rest, '@')
-		if !found || at < 0 {
-			continue
-		}
-		user, _, secret := strings.Cut(rest[:at], ":")
-		if secret {
-			user += ":" + masked
-		}
-		parts[i] = scheme + "://" + user + rest[at:]
+	if c := clientConfigs[t]; c.open != nil && c.open(name) {
+		return ConfigKey{Name: name, Secret: true}, true // whatever it is, it may be one
 	}
-	return strings.Join(parts, ",")
+	return ConfigKey{}, false
 }
 
 // CheckClientConfig checks a configuration as far as it can be checked without
-// the network or a file. The error is a *ConfigError.
-func CheckClientConfig(t ClientType, config []ConfigEntry) error {
-	var err error
-	switch t {
-	case ClientNATS:
-		_, err = ParseNATS(config)
-	case ClientRedis:
-		_, err = ParseRedis(config)
-	case ClientHTTP:
-		_, err = ParseHTTP(config)
+// the network or a file, and returns every fault, at most one for each key.
+func CheckClientConfig(t ClientType, config []ConfigEntry) []*ConfigError {
+	s := readSettings(t, config)
+	misspelt := len(s.faults) > 0 // what is missing may be there under another name
+	for _, key := range t.ConfigKeys() {
+		value, ok := s.get(key.Name)
+		switch {
+		case ok && key.Never != "":
+			s.fail(key.Name, key.Never)
+		case ok && key.value != nil:
+			if expect := key.value(value); expect != "" {
+				s.fail(key.Name, expect)
+			}
+		case !ok && key.Required && !misspelt:
+			s.fail(key.Name, "is required")
+		}
 	}
-	return err
+	if check := clientConfigs[t].check; check != nil && len(s.faults) == 0 {
+		check(s)
+	}
+	return s.faults
 }
 
 // ConfigError names a key of a client's configuration and what was expected. It
@@ -115,162 +115,24 @@ func (e *ConfigError) Error() string {
 }
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// Server is one configured address. Host is what certificates are verified
-// against, whichever address answers.
-type Server struct {
-	TLS      bool
-	Host     string // name or literal address, without brackets
-	Port     uint16
-	User     string
-	Password Secret
-}
-
-// Authority is host and port as they stand in a URL.
-func (s Server) Authority() string {
-	host := s.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return host + ":" + strconv.Itoa(int(s.Port))
-}
-
-// TLSFiles are the PEM files of a client; "" where not configured.
-type TLSFiles struct{ CA, Cert, Key string }
-
-// NATSClient is the configuration of a client TYPE NATS.
-type NATSClient struct {
-	Servers []Server // in written order
-	TLS     TLSFiles
-}
-
-// RedisClient is the configuration of a client TYPE REDIS.
-type RedisClient struct {
-	Server   Server // user and password included
-	Database int
-	TLS      TLSFiles
-}
-
-// HTTPClient is the configuration of a client TYPE HTTP.
-type HTTPClient struct {
-	Origin  Server
-	Host    string // the Host header: the port only where it is not the scheme's own
-	Timeout time.Duration
-	TLS     TLSFiles
-}
-
-// ParseNATS reads the configuration of a NATS client.
-func ParseNATS(config []ConfigEntry) (NATSClient, error) {
-	s, err := readSettings(ClientNATS, config)
-	if err != nil {
-		return NATSClient{}, err
-	}
-	out := NATSClient{TLS: s.tlsFiles()}
-	for _, text := range strings.Split(s.required(keyAddr), ",") {
-		u := s.url(keyAddr, strings.TrimSpace(text), "nats", "tls")
-		if u == nil {
-			break
-		}
-		if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-			s.fail(keyAddr, "takes addresses without a path or a query")
-		}
-		server := s.server(keyAddr, u, 4222)
-		server.TLS = u.Scheme == "tls"
-		out.Servers = append(out.Servers, server)
-		if len(out.Servers) > 1 && server.TLS != out.Servers[0].TLS {
-			s.fail(keyAddr, "must not mix nats:// and tls://")
-		}
-	}
-	if s.err == nil && !out.Servers[0].TLS {
-		s.refuseTLSFiles()
-	}
-	return out, s.err
-}
-
-// ParseRedis reads the configuration of a Redis client.
-func ParseRedis(config []ConfigEntry) (RedisClient, error) {
-	s, err := readSettings(ClientRedis, config)
-	if err != nil {
-		return RedisClient{}, err
-	}
-	out := RedisClient{TLS: s.tlsFiles()}
-	u := s.url(keyAddr, s.required(keyAddr), "redis", "rediss")
-	if u == nil {
-		return out, s.err
-	}
-	out.Server = s.server(keyAddr, u, 6379)
-	out.Server.TLS = u.Scheme == "rediss"
-	if db := strings.TrimPrefix(u.Path, "/"); db != "" {
-		n, err := strconv.ParseUint(db, 10, 31)
-		if err != nil {
-			s.fail(keyAddr, "takes a database number after the host, as in redis://host:6379/0")
-		}
-		out.Database = int(n)
-	}
-	if u.RawQuery != "" {
-		s.fail(keyAddr, "takes no query")
-	}
-	if user, ok := s.get(keyUsername); ok {
-		out.Server.User = user
-	}
-	if password, ok := s.get(keyPassword); ok {
-		out.Server.Password = NewSecret(password)
-	}
-	if !out.Server.TLS {
-		s.refuseTLSFiles()
-	}
-	return out, s.err
-}
-
-// timeoutMax keeps the end of a request inside the range of the clock.
-const timeoutMax = 24 * time.Hour
-
-// ParseHTTP reads the configuration of an HTTP client.
-func ParseHTTP(config []ConfigEntry) (HTTPClient, error) {
-	s, err := readSettings(ClientHTTP, config)
-	if err != nil {
-		return HTTPClient{}, err
-	}
-	out := HTTPClient{TLS: s.tlsFiles()}
-	u := s.url(keyEndpoint, s.required(keyEndpoint), "http", "https")
-	if u == nil {
-		return out, s.err
-	}
-	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery {
-		s.fail(keyEndpoint, "must be an origin only: scheme, host and optional port")
-	}
-	port := uint16(80)
-	if u.Scheme == "https" {
-		port = 443
-	}
-	out.Origin = s.server(keyEndpoint, u, port)
-	out.Origin.TLS = u.Scheme == "https"
-	out.Host = strings.TrimSuffix(out.Origin.Authority(), ":"+strconv.Itoa(int(port)))
-	ms, err := strconv.ParseUint(s.required(keyTimeout), 10, 63)
-	if err != nil || ms == 0 || ms > uint64(timeoutMax/time.Millisecond) {
-		s.fail(keyTimeout, "must be a whole number of milliseconds from 1 through 86400000")
-	}
-	out.Timeout = time.Duration(ms) * time.Millisecond
-	return out, s.err
-}
-
-// settings is one configuration whose keys are known. The first mistake stays.
+// settings is one configuration whose keys are known.
 type settings struct {
 	client  ClientType
 	entries []ConfigEntry
-	err     error
+	faults  []*ConfigError
 }
 
-func readSettings(client ClientType, entries []ConfigEntry) (*settings, error) {
+func readSettings(client ClientType, entries []ConfigEntry) *settings {
 	s := &settings{client: client, entries: entries}
 	for i, entry := range entries {
-		if !slices.ContainsFunc(client.ConfigKeys(), func(k ConfigKey) bool { return k.Name == entry.Key }) {
+		if _, known := client.Key(entry.Key); !known {
 			s.fail(entry.Key, "is not known"+s.knownKeys())
 		}
 		if slices.ContainsFunc(entries[:i], func(e ConfigEntry) bool { return e.Key == entry.Key }) {
 			s.fail(entry.Key, "is given twice")
 		}
 	}
-	return s, s.err
+	return s
 }
 
 func (s *settings) knownKeys() string {
@@ -284,16 +146,38 @@ func (s *settings) knownKeys() string {
 	return text
 }
 
-func (s *settings) fail(key, expect string) {
-	if s.err == nil {
-		s.err = &ConfigError{Client: s.client, Key: key, Expect: expect}
+// err is the first fault.
+func (s *settings) err() error {
+	if len(s.faults) == 0 {
+		return nil
 	}
+	return s.faults[0]
+}
+
+// fail reports a key once.
+func (s *settings) fail(key, expect string) {
+	for _, f := range s.faults {
+		if f.Key == key {
+			return
+		}
+	}
+	s.faults = append(s.faults, &ConfigError{Client: s.client, Key: key, Expect: expect})
 }
 
 func (s *settings) get(key string) (string, bool) {
 	for _, entry := range s.entries {
 		if entry.Key == key {
 			return entry.Value, true
+		}
+	}
+	return "", false
+}
+
+// has reports whether any of the keys is given, and which.
+func (s *settings) has(keys ...string) (string, bool) {
+	for _, key := range keys {
+		if _, ok := s.get(key); ok {
+			return key, true
 		}
 	}
 	return "", false
@@ -307,33 +191,74 @@ func (s *settings) required(key string) string {
 	return value
 }
 
+// together demands that all of the keys are given, or none.
+func (s *settings) together(keys ...string) {
+	given, any := s.has(keys...)
+	if !any {
+		return
+	}
+	for _, key := range keys {
+		if _, ok := s.get(key); !ok {
+			s.fail(key, "is required with "+given)
+		}
+	}
+}
+
+// excludes refuses keys beside another.
+func (s *settings) excludes(key string, others ...string) {
+	if _, ok := s.get(key); !ok {
+		return
+	}
+	if other, ok := s.has(others...); ok {
+		s.fail(other, "cannot stand beside "+key)
+	}
+}
+
+// refuse reports each of the keys that is given.
+func (s *settings) refuse(expect string, keys ...string) {
+	for _, key := range keys {
+		if _, ok := s.get(key); ok {
+			s.fail(key, expect)
+		}
+	}
+}
+
 // url parses one URL of the given schemes with a host; nil after a mistake. The
 // text of a parse error is dropped, because it quotes the value.
 func (s *settings) url(key, text string, schemes ...string) *url.URL {
-	if s.err != nil {
+	if len(s.faults) > 0 {
 		return nil
 	}
+	u := parseURL(text, schemes...)
+	if u == nil {
+		s.fail(key, expectURL(schemes...))
+	}
+	return u
+}
+
+func parseURL(text string, schemes ...string) *url.URL {
 	u, err := url.Parse(text)
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Opaque != "" || u.Hostname() == "" || u.Fragment != "" {
-		s.fail(key, "must be a URL such as "+schemes[0]+"://host:port (schemes: "+strings.Join(schemes, ", ")+")")
 		return nil
 	}
 	return u
 }
 
+func expectURL(schemes ...string) string {
+	return "must be a URL such as " + schemes[0] + "://host:port (schemes: " + strings.Join(schemes, ", ") + ")"
+}
+
 func (s *settings) server(key string, u *url.URL, port uint16) Server {
 	server := Server{Host: u.Hostname(), Port: port}
 	if text := u.Port(); text != "" {
-		n, err := strconv.ParseUint(text, 10, 16)
-		if err != nil || n == 0 {
-			s.fail(key, "has a port that is not from 1 through 65535")
+		n, ok := portNumber(text)
+		if !ok {
+			s.fail(key, expectPort)
 		}
-		server.Port = uint16(n)
+		server.Port = n
 	}
-	if strings.Contains(server.Host, ":") {
-		if _, err := netip.ParseAddr(server.Host); err != nil {
-			s.fail(key, "has a malformed IPv6 address")
-		}
+	if !hostOK(server.Host) {
+		s.fail(key, "has a malformed IPv6 address")
 	}
 	if u.User != nil {
 		server.User = u.User.Username()
@@ -341,6 +266,21 @@ func (s *settings) server(key string, u *url.URL, port uint16) Server {
 		server.Password = NewSecret(password)
 	}
 	return server
+}
+
+const expectPort = "has a port that is not from 1 through 65535"
+
+func portNumber(text string) (uint16, bool) {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return uint16(n), err == nil && n > 0
+}
+
+func hostOK(host string) bool {
+	if !strings.Contains(host, ":") {
+		return true
+	}
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 func (s *settings) tlsFiles() TLSFiles {
@@ -357,10 +297,8 @@ func (s *settings) tlsFiles() TLSFiles {
 	return files
 }
 
+// refuseTLSFiles refuses files of an encryption that the address does not ask
+// for.
 func (s *settings) refuseTLSFiles() {
-	for _, key := range []string{keyTLSCA, keyTLSCert, keyTLSKey} {
-		if _, ok := s.get(key); ok {
-			s.fail(key, "needs an address with encryption")
-		}
-	}
+	s.refuse("needs an address with encryption", keyTLSCA, keyTLSCert, keyTLSKey)
 }

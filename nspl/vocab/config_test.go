@@ -60,22 +60,37 @@ func TestRefusedClientConfigs(t *testing.T) {
 		{ClientRedis, entries("addr", "redis://h/x"), "addr"},
 		{ClientRedis, entries("addr", "redis://h?x=1"), "addr"},
 		{ClientRedis, entries("addr", "redis://secret@h:99999"), "addr"},
-		{ClientHTTP, entries("endpoint", "http://h"), "timeout_ms"},
-		{ClientHTTP, entries("endpoint", "http://h", "timeout_ms", "0"), "timeout_ms"},
-		{ClientHTTP, entries("endpoint", "http://h", "timeout_ms", "1s"), "timeout_ms"},
-		{ClientHTTP, entries("endpoint", "http://h/p", "timeout_ms", "1"), "endpoint"},
-		{ClientHTTP, entries("endpoint", "http://u:secret@h", "timeout_ms", "1"), "endpoint"},
-		{ClientHTTP, entries("endpoint", "http://h?", "timeout_ms", "1"), "endpoint"},
-		{ClientHTTP, entries("endpoint", "http://h#f", "timeout_ms", "1"), "endpoint"},
 	} {
-		err := CheckClientConfig(c.client, c.config)
-		var refused *ConfigError
-		if !errors.As(err, &refused) || refused.Key != c.key || refused.Client != c.client {
-			t.Errorf("%s %v: %v", c.client, c.config, err)
+		refused := CheckClientConfig(c.client, c.config)
+		if len(refused) != 1 || refused[0].Key != c.key || refused[0].Client != c.client {
+			t.Errorf("%s %v: %v", c.client, c.config, refused)
 			continue
 		}
-		if strings.Contains(err.Error(), "secret") {
-			t.Errorf("the error shows a credential: %v", err)
+		if strings.Contains(refused[0].Error(), "secret") {
+			t.Errorf("the error shows a credential: %v", refused[0])
+		}
+	}
+}
+
+// What a sink takes of an HTTP client is less than what a client may be.
+func TestHTTPSinkClients(t *testing.T) {
+	for _, c := range []struct {
+		config []ConfigEntry
+		key    string
+	}{
+		{entries("endpoint", "http://h"), "timeout_ms"},
+		{entries("endpoint", "http://h", "timeout_ms", "0"), "timeout_ms"},
+		{entries("endpoint", "http://h", "timeout_ms", "1s"), "timeout_ms"},
+		{entries("endpoint", "http://h/p", "timeout_ms", "1"), "endpoint"},
+		{entries("url", "http://h/p", "timeout_ms", "1"), "endpoint"},
+		{entries("endpoint", "http://u:secret@h", "timeout_ms", "1"), "endpoint"},
+		{entries("endpoint", "http://h?", "timeout_ms", "1"), "endpoint"},
+		{entries("endpoint", "http://h#f", "timeout_ms", "1"), "endpoint"},
+	} {
+		_, err := ParseHTTP(c.config)
+		var refused *ConfigError
+		if !errors.As(err, &refused) || refused.Key != c.key || refused.Client != ClientHTTP || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v: %v", c.config, err)
 		}
 	}
 }
@@ -104,13 +119,9 @@ func FuzzClientConfig(f *testing.F) {
 	f.Add("redis://:p@h/1", "")
 	f.Add("http://h", "250")
 	f.Fuzz(func(t *testing.T, url, other string) {
-		for _, client := range []ClientType{ClientNATS, ClientRedis, ClientHTTP} {
+		for _, client := range ClientTypes() {
 			keys := client.ConfigKeys()
-			err := CheckClientConfig(client, []ConfigEntry{{keys[0].Name, url}, {keys[1].Name, other}})
-			var refused *ConfigError
-			if err != nil && !errors.As(err, &refused) {
-				t.Fatalf("%v", err)
-			}
+			CheckClientConfig(client, []ConfigEntry{{keys[0].Name, url}, {keys[1].Name, other}})
 			MaskConfig(client, ConfigEntry{keys[0].Name, url})
 		}
 	})
@@ -148,15 +159,18 @@ func TestExternalNames(t *testing.T) {
 func TestCapabilities(t *testing.T) {
 	for _, e := range SourceEntities() {
 		c := e.Capabilities()
-		if c.Head == "" || len(c.Modes) == 0 || len(c.Quiesce) == 0 || c.InstancesMax == 0 {
+		if c.Head == "" || c.Lead == "" || len(c.Modes) == 0 != (c.Pace == Polled) || len(c.Quiesce) == 0 || c.InstancesMax == 0 {
 			t.Errorf("%d is incomplete: %+v", e, c)
 		}
 		acknowledged := c.Allows(AckSequential) || c.Allows(AckParallel)
 		if acknowledged != (c.Position != PositionNone) || acknowledged != (c.Confirmation != ConfirmationNone) {
 			t.Errorf("%s: modes, positions and confirmation disagree", e)
 		}
-		if c.Headers != (c.Scope == ScopeHeaders) {
-			t.Errorf("%s: headers and scope disagree", e)
+		if (c.Subject == SubjectClient) != (c.Client != 0) {
+			t.Errorf("%s: subject and type disagree", e)
+		}
+		if c.Scope == ScopeHeaders && !c.Headers || c.Pace == CursorTail != (c.Position == HostState) {
+			t.Errorf("%s: scope, pace and position disagree", e)
 		}
 		for _, n := range c.Names {
 			if n.Check == nil || n.Role == "" {
@@ -166,7 +180,7 @@ func TestCapabilities(t *testing.T) {
 	}
 	for _, e := range SinkEntities() {
 		c := e.Capabilities()
-		if c.Head == "" || len(c.Modes) == 0 || c.Client == 0 {
+		if c.Head == "" || c.Lead == "" || len(c.Modes) == 0 || (c.Client == 0) == (c.Subject == SubjectClient) && e != SinkIcebergTable {
 			t.Errorf("%d is incomplete: %+v", e, c)
 		}
 	}

@@ -3,14 +3,38 @@ package vocab
 // ClientType is the TYPE of a client.
 type ClientType uint8
 
-// The client types this build knows.
+// The client types.
 const (
-	ClientHTTP ClientType = iota + 1
-	ClientNATS
+	ClientKafka ClientType = iota + 1
+	ClientPulsar
+	ClientHTTP
+	ClientSentry
+	ClientOTEL
+	ClientPrometheus
+	ClientRabbitMQ
 	ClientRedis
+	ClientMQTT
+	ClientNATS
+	ClientZeroMQ
+	ClientSyslog
+	ClientSQS
+	ClientWebSockets
+	ClientClickHouse
+	ClientPostgres
+	ClientMySQL
+	ClientMongoDB
+	ClientS3
+	ClientGCS
+	ClientAzureBlob
+	ClientIcebergREST
+	ClientElasticsearch
+	ClientInfluxDB
+	ClientIggy
 )
 
-var clientTypeNames = [...]string{"", "HTTP", "NATS", "REDIS"}
+var clientTypeNames = [...]string{"", "KAFKA", "PULSAR", "HTTP", "SENTRY", "OTEL", "PROMETHEUS", "RABBITMQ", "REDIS", "MQTT",
+	"NATS", "ZEROMQ", "SYSLOG", "SQS", "WEBSOCKETS", "CLICKHOUSE", "POSTGRES", "MYSQL", "MONGODB", "S3", "GCS", "AZURE_BLOB",
+	"ICEBERG_REST", "ELASTICSEARCH", "INFLUXDB", "IGGY"}
 
 // String returns the keyword.
 func (t ClientType) String() string { return clientTypeNames[t] }
@@ -25,7 +49,13 @@ func ClientTypes() []ClientType {
 }
 
 // Pooled reports whether a client of the type declares POOL SIZE.
-func (t ClientType) Pooled() bool { return t == ClientRedis }
+func (t ClientType) Pooled() bool {
+	switch t {
+	case ClientPostgres, ClientMySQL, ClientMongoDB, ClientRedis:
+		return true
+	}
+	return false
+}
 
 // SourceEntity is what an ingestor reads: connector and noun, which together are
 // the head of its statement.
@@ -33,10 +63,28 @@ type SourceEntity uint8
 
 // The source entities.
 const (
-	SourceHTTPEndpoint SourceEntity = iota + 1
+	SourceKafkaTopic SourceEntity = iota + 1
+	SourcePulsarTopic
+	SourceRabbitMQQueue
+	SourceSQSQueue
+	SourceMQTTTopic
 	SourceNATSSubject
 	SourceNATSStream
+	SourceRedisChannel
+	SourceZeroMQSocket
+	SourceSyslogListener
+	SourceWebSocketsConnection
+	SourceHTTPPoll
+	SourcePrometheusQuery
+	SourceHTTPEndpoint
+	SourceWebSocketsEndpoint
+	SourceClientSchema
+	SourcePostgresTable
 	SourceRandomSequence
+	SourceElasticsearchIndex
+	SourceInfluxDBMeasurement
+	SourceHTTPPush
+	SourceIggyTopic
 )
 
 // SinkEntity is what an emitter writes.
@@ -44,9 +92,27 @@ type SinkEntity uint8
 
 // The sink entities.
 const (
-	SinkNATSSubject SinkEntity = iota + 1
+	SinkKafkaTopic SinkEntity = iota + 1
+	SinkPulsarTopic
+	SinkRabbitMQQueue
+	SinkNATSSubject
+	SinkMQTTTopic
 	SinkRedisChannel
+	SinkZeroMQSocket
+	SinkSyslogSender
+	SinkSQSQueue
+	SinkSentryEvent
 	SinkHTTPRequest
+	SinkIggyTopic
+	SinkClientSchema
+	SinkClickHouseTable
+	SinkPostgresTable
+	SinkMySQLTable
+	SinkMongoDBCollection
+	SinkIcebergTable
+	SinkOTELLogs
+	SinkOTELTraces
+	SinkOTELMetric
 )
 
 // String returns the head of the statement: connector and noun.
