@@ -16,6 +16,9 @@ func (c *Candidate) Alter(x ast.Alteration, statement int) ast.Diagnostics {
 		return ast.Diagnostics{about(key, ast.Errorf(ast.CodeRefMissing, name.Span, "%s does not exist", key))}
 	}
 	next, found := model.Alter(old, x)
+	if len(found) == 0 {
+		next = c.settled(next)
+	}
 	if len(found) > 0 || model.Equal(old, next) {
 		return found
 	}

@@ -57,11 +57,15 @@ func (c *Candidate) Create(e model.Entity, span vocab.Span, statement int) *ast.
 	if ok {
 		return about(key, ast.Errorf(CodeExists, span, "%s already exists", key))
 	}
+	e = c.settled(e)
 	c.entries = slices.Insert(c.entries, at, entry{key: key, entity: e, created: true, statement: statement})
 	delete(c.dropped, key)
 	c.changes = append(c.changes, &catalogpb.ModelChange{
 		Op: catalogpb.ModelChange_CREATE, Kind: key.Kind.String(), Name: key.Name, Text: render.Entity(e),
 	})
+	if key.Kind == vocab.EntityEndpoint {
+		c.settle()
+	}
 	return nil
 }
 

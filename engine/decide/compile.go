@@ -33,9 +33,12 @@ func (p *compiler) ingestor(x *model.Ingestor) IngestorPlan {
 	schema, _ := p.c.decoded(x)
 	env := typed.Env{Input: schema, Metadata: can.Scope.Fields(), Headers: can.Headers}
 	plan := IngestorPlan{
-		Name: x.Name, Source: p.source(x.Source), Codec: p.codec(x.Decode.Text), TimestampField: -1,
+		Name: x.Name, Source: p.source(x.Source), TimestampField: -1,
 		Filter:       p.filter(x.Filter, place(env, "ingestor FILTER", vocab.Span{})),
 		GeneralError: ErrorLogging(x.GeneralError),
+	}
+	if x.Decode.Text != "" {
+		plan.Codec = p.codec(x.Decode.Text)
 	}
 	if x.Timestamp != nil {
 		plan.TimestampNow = x.Timestamp.Now
@@ -71,10 +74,12 @@ func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
 		batch := x.Batch.Vocab()
 		plan.Batch = &batch
 	}
-	var output *vocab.Schema
+	output := p.c.encoded(x)
 	if x.Body.Codec != nil {
 		codec := p.codec(x.Body.Codec.Text)
-		plan.Codec, output = &codec, codec.Schema
+		plan.Codec = &codec
+	}
+	if output != nil {
 		construct, found := typed.CheckConstruction(x.Body.Construction, output, place(env, "emitter", x.Sink.Span))
 		p.f.take(found)
 		plan.Construct = construct

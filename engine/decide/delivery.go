@@ -31,7 +31,7 @@ func checkDelivery(c *Candidate, e *entry, f *found) {
 		c.checkEndpoint(x, f)
 	case *model.Ingestor:
 		can := x.Source.Entity.Capabilities()
-		if mode := x.Source.Mode; !can.Allows(mode.Kind) {
+		if mode := x.Source.Mode; can.Pace != vocab.Polled && !can.Allows(mode.Kind) {
 			f.add(ast.CodeInvalid, mode.Span, "%s has no MODE %s", x.Source.Entity, mode.Kind)
 		}
 		if quiesce := x.Source.Quiesce; !can.CanQuiesce(quiesce.Body) {

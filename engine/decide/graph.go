@@ -34,7 +34,9 @@ func listener(e model.Entity) bool {
 func stateful(e model.Entity) bool {
 	switch x := e.(type) {
 	case *model.Ingestor:
-		return x.Source.Entity.Capabilities().Position == vocab.HostState
+		// What every node executes has no state to place: each batch lives where it
+		// arrived.
+		return x.Source.Entity.Capabilities().Position == vocab.HostState && !listener(e)
 	case *model.Relay:
 		return x.Materialized
 	case *model.Deduplicator, *model.Window, *model.WASM:

@@ -35,10 +35,16 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 	c.checkStates(e, f)
 	switch x := e.entity.(type) {
 	case *model.Ingestor:
-		can := x.Source.Entity.Capabilities()
-		c.checkClient(e, x.Source.Client, can.Client, f)
+		c.checkClient(e, x.Source.Client, x.Source.Entity.Capabilities().Client, f)
 	case *model.Emitter:
-		c.checkClient(e, x.Sink.Client, x.Sink.Entity.Capabilities().Client, f)
+		want := x.Sink.Entity.Capabilities().Client
+		if want == 0 {
+			want = x.Sink.Backend.Type
+		}
+		c.checkClient(e, x.Sink.Client, want, f)
+		if x.Sink.Lake != nil {
+			c.checkClient(e, x.Sink.Lake.Catalog, vocab.ClientIcebergREST, f)
+		}
 	}
 }
 
@@ -52,6 +58,7 @@ func (c *Candidate) checkStates(e *entry, f *found) {
 	}
 }
 
+// checkClient demands the TYPE of a client that an entity names.
 func (c *Candidate) checkClient(e *entry, name ast.Name, want vocab.ClientType, f *found) {
 	client, ok := lookup[*model.Client](c, vocab.EntityClient, name.Text)
 	if ok && client.Type != want {

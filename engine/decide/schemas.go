@@ -103,8 +103,12 @@ func (c *Candidate) checkTimestamp(x *model.Ingestor, f *found) {
 	}
 }
 
-// decoded is the schema an ingestor's codec decodes to.
+// decoded is the schema of an ingestor's rows: what its codec decodes to, or what
+// its clients send.
 func (c *Candidate) decoded(x *model.Ingestor) (*vocab.Schema, bool) {
+	if x.Source.Schema.Text != "" {
+		return c.schema(x.Source.Schema.Text)
+	}
 	codec, ok := c.codec(x.Decode.Text)
 	if !ok {
 		return nil, false
@@ -123,6 +127,18 @@ func (c *Candidate) checkKey(b *model.Branch, f *found) {
 			f.add(ast.CodeSchemaIncompatible, b.Schema.Span, "branch key field '%s' must be required", field.Name)
 		}
 	}
+}
+
+// encoded is the schema of what an emitter sends: that of its codec, or what its
+// clients take. Without either there is none.
+func (c *Candidate) encoded(x *model.Emitter) *vocab.Schema {
+	name := x.Sink.Schema.Text
+	if x.Body.Codec != nil {
+		codec, _ := c.codec(x.Body.Codec.Text)
+		name = codec.Schema.Text
+	}
+	schema, _ := c.schema(name)
+	return schema
 }
 
 // checkInputs demands the same schema, by name, of every relay that is read.

@@ -7,6 +7,7 @@ type CreateEmitter struct {
 	Create
 	Attachment   Attachment
 	Inputs       Inputs
+	States       []StateDep
 	Sink         Sink
 	Body         Body
 	Batch        *Batch

@@ -10,6 +10,7 @@ type Emitter struct {
 	Name         string
 	Attached     bool
 	Inputs       ast.Inputs
+	States       []ast.StateDep
 	Sink         ast.Sink
 	Body         ast.Body
 	Batch        *ast.Batch // nil: one record, one payload
@@ -24,9 +25,9 @@ func (*Emitter) Kind() vocab.EntityKind { return vocab.EntityEmitter }
 // EntityName returns the name.
 func (e *Emitter) EntityName() string { return e.Name }
 
-// Refs returns the inputs, what the sink names, the codec and the error relay.
+// Refs returns the inputs, the states, what the sink names, the codec and the error relay.
 func (e *Emitter) Refs() []Ref {
-	refs := appendInputs(nil, e.Inputs)
+	refs := appendStates(appendInputs(nil, e.Inputs), e.States)
 	for _, r := range []Ref{ref(vocab.EntityClient, e.Sink.Client), ref(vocab.EntitySchema, e.Sink.Schema)} {
 		if r.Name != "" {
 			refs = append(refs, r)
@@ -43,8 +44,9 @@ func (e *Emitter) Refs() []Ref {
 
 func lowerEmitter(c *checker, d *ast.CreateEmitter) *Emitter {
 	c.inputs(d.Inputs)
+	c.states(d.States)
 	e := &Emitter{
-		Name: d.Name.Text, Attached: d.Attachment != ast.Detached, Inputs: d.Inputs, Sink: lowerSink(d.Sink), Body: d.Body,
+		Name: d.Name.Text, Attached: d.Attachment != ast.Detached, Inputs: d.Inputs, States: d.States, Sink: lowerSink(d.Sink), Body: d.Body,
 		Batch: d.Batch, Flush: d.Flush, OnError: d.OnError, GeneralError: d.GeneralError,
 	}
 	c.emitter(e)

@@ -36,7 +36,7 @@ func ShapeOf(e Entity) *Shape {
 			Timeouts: []ast.CorrelationTimeout{e.OnLeft, e.OnRight},
 		}
 	case *Emitter:
-		return &Shape{Attached: e.Attached, Sides: []ast.Inputs{e.Inputs}, OnError: &e.OnError}
+		return &Shape{Attached: e.Attached, Sides: []ast.Inputs{e.Inputs}, States: e.States, OnError: &e.OnError}
 	}
 	if p := ProcessorOf(e); p != nil {
 		return &Shape{Branch: &p.Branch, Attached: p.Attached, Sides: []ast.Inputs{p.Inputs}, States: p.States, Routes: p.Routes}

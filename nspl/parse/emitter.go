@@ -5,12 +5,13 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// EMITTER name inputs TO sink body batch? flush message_error general_error
+// EMITTER name inputs states TO sink body batch? flush message_error general_error
 func (p *parser) createEmitter(c ast.Create, attachment ast.Attachment, head vocab.SinkEntity) ast.Statement {
 	e := &ast.CreateEmitter{Create: c, Attachment: attachment}
 	p.building(e)
 	e.Name = p.newName()
 	p.inputs(&e.Inputs)
+	p.states(&e.States)
 	p.expect("TO")
 	p.sinkOf(&e.Sink, head)
 	p.body(&e.Body, e.Sink.Entity)

@@ -9,6 +9,7 @@ import (
 func (w *writer) emitter(e *model.Emitter) {
 	w.put(attachment(e.Attached), e.Sink.Entity.String(), " EMITTER ").name(e.Name)
 	w.inputs(e.Inputs)
+	w.states(e.States)
 	w.clause(2, "TO ").sink(e.Sink)
 	switch rule := e.Sink.Entity.Capabilities().Codec; {
 	case e.Body.Codec != nil:

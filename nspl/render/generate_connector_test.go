@@ -177,7 +177,7 @@ func (g generator) ingestor() *model.Ingestor {
 
 func (g generator) emitter() *model.Emitter {
 	entities := vocab.SinkEntities()
-	e := &model.Emitter{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), Flush: g.flush(), OnError: g.messageError(),
+	e := &model.Emitter{Name: g.own(), Attached: g.bool(), Inputs: g.inputs(), States: g.states(), Flush: g.flush(), OnError: g.messageError(),
 		GeneralError: ast.GeneralError(g.int(1))}
 	s := &e.Sink
 	s.Entity = entities[g.int(len(entities)-1)]

@@ -1,0 +1,44 @@
+package decide
+
+import (
+	"plexus/nspl/model"
+	"plexus/nspl/render"
+	"plexus/nspl/vocab"
+)
+
+// FROM ENDPOINT leaves the protocol to the endpoint. It is settled as soon as both
+// stand in the candidate, in whichever order a batch declares them, so that what is
+// stored names the protocol.
+
+// settled returns an entity with what the candidate already decides about it.
+func (c *Candidate) settled(e model.Entity) model.Entity {
+	in, ok := e.(*model.Ingestor)
+	if !ok || !in.Source.ByEndpoint {
+		return e
+	}
+	endpoint, ok := lookup[*model.Endpoint](c, vocab.EntityEndpoint, in.Source.Endpoint.Text)
+	if !ok {
+		return e
+	}
+	return in.Settled(speaks(endpoint))
+}
+
+// speaks is the TYPE of an endpoint.
+func speaks(*model.Endpoint) vocab.EndpointType { return vocab.EndpointHTTP }
+
+// settle decides about the ingestors of the batch that waited for an endpoint.
+func (c *Candidate) settle() {
+	for i := range c.entries {
+		e := &c.entries[i]
+		next := c.settled(e.entity)
+		if !e.created || next == e.entity {
+			continue
+		}
+		e.entity = next
+		for _, change := range c.changes {
+			if change.GetKind() == e.key.Kind.String() && change.GetName() == e.key.Name && change.GetText() != "" {
+				change.Text = render.Entity(next)
+			}
+		}
+	}
+}
