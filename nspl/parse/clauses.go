@@ -60,7 +60,11 @@ func (p *parser) assignments(set *[]ast.Assign, clause Clause) {
 func (p *parser) assign(clause Clause) ast.Assign {
 	first := p.at
 	var a ast.Assign
+	p.clause = clause
 	a.Target = p.target()
+	if text := a.Target.Text; text == "output" || text == "branch" {
+		p.possible(ClassMark, ".")
+	}
 	if p.kind() == '.' {
 		switch a.Target.Text {
 		case "output":
@@ -101,6 +105,7 @@ func (p *parser) construction(c *ast.Construction) {
 // inherit takes what follows INHERIT.
 func (p *parser) inherit(first int) *ast.Inherit {
 	in := &ast.Inherit{}
+	p.clause = ClauseInherit
 	if p.accept("ALL") {
 		in.All = true
 		if p.accept("EXCEPT") {
@@ -113,6 +118,7 @@ func (p *parser) inherit(first int) *ast.Inherit {
 			in.Fields = append(in.Fields, ast.InheritField{Name: p.target(), Leak: p.accept("LEAK SENSITIVE")})
 		}
 	}
+	p.clause = ClauseNone
 	in.Span = p.since(first)
 	return in
 }
@@ -126,8 +132,10 @@ func (p *parser) inputs(in *ast.Inputs) {
 // inputList takes what follows FROM.
 func (p *parser) inputList(in *ast.Inputs) {
 	for more := true; more; more = p.acceptMark(',') {
-		in.From = append(in.From, ast.Input{Relay: p.ref(toRelay)})
-		in.From[len(in.From)-1].Where = p.where(ClauseInput)
+		in.From = append(in.From, ast.Input{})
+		input := &in.From[len(in.From)-1]
+		input.Relay = p.ref(toRelay)
+		input.Where = p.where(ClauseInput)
 	}
 	if first := p.at; p.accept("COLLECT FOR") {
 		in.Collect = p.collect(first)

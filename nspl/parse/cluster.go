@@ -32,7 +32,7 @@ func (p *parser) node() ast.Text {
 	case tokenWord, tokenNumber:
 		return p.hostname()
 	}
-	p.want(p.at, "node name")
+	p.expecting(p.at, Expectation{Text: "node name", Class: ClassNode})
 	p.fail()
 	return ast.Text{}
 }

@@ -172,9 +172,10 @@ func (p *parser) body(b *ast.Body, e vocab.SinkEntity) {
 func (p *parser) headerWrite() ast.HeaderWrite {
 	first := p.at
 	if !p.is(p.at, "WRITE_HEADER") {
-		p.want(p.at, "write_header")
+		p.expecting(p.at, Expectation{Text: "write_header", Class: ClassKeyword})
 		p.fail()
 	}
+	p.mark(p.at, p.at+1, RoleFunction)
 	p.at++
 	p.expectMark('(')
 	w := ast.HeaderWrite{Name: p.bracketedIn(ClauseInvoke)}

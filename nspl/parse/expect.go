@@ -22,7 +22,9 @@ const (
 	ClassExternal                // a name of another system
 	ClassExpression              // an operand
 	ClassOperator                // what continues an expression
+	ClassCall                    // the '(' of a call, see [Expectation.Of]
 	ClassPath                    // a path in the client's file system
+	ClassNode                    // the name of a cluster node
 )
 
 // Expectation is one thing that may stand at a place of the text.
@@ -30,6 +32,10 @@ type Expectation struct {
 	Text  string // as errors write it: the keywords, or what kind of token
 	Class Class
 	To    *Reference // of a reference
+	// Scope is the scope of a field that stands behind one. Of is the relay of
+	// relay_state, or the name that may be called.
+	Scope ast.Scope
+	Of    string
 }
 
 // Reference says which entities a place takes. One value stands for each place
@@ -91,6 +97,16 @@ func (p *parser) newName() ast.Name { return p.nameOf(ClassName, nil) }
 // field takes the name of a field where no expression stands.
 func (p *parser) field() ast.Name { return p.nameOf(ClassField, nil) }
 
+// fieldOf takes the name of a field behind its scope, and behind the relay of
+// relay_state.
+func (p *parser) fieldOf(scope ast.Scope, relay string) ast.Name {
+	if k := p.kind(); k != tokenWord && k != tokenQuoted {
+		p.expecting(p.at, Expectation{Text: "name", Class: ClassField, Scope: scope, Of: relay})
+		p.fail()
+	}
+	return p.takeName()
+}
+
 // nameOf takes a word or a quoted name and lower-cases it.
 func (p *parser) nameOf(class Class, to *Reference) ast.Name {
 	if k := p.kind(); k != tokenWord && k != tokenQuoted {
@@ -98,6 +114,18 @@ func (p *parser) nameOf(class Class, to *Reference) ast.Name {
 		p.fail()
 	}
 	return p.takeName()
+}
+
+// possible records the keywords and marks that could go on where the grammar goes
+// another way without asking. Errors call them by one word, so they are recorded
+// for [Expected] only.
+func (p *parser) possible(class Class, texts ...string) {
+	if !p.detailed {
+		return
+	}
+	for _, text := range texts {
+		p.expecting(p.at, Expectation{Text: text, Class: class})
+	}
 }
 
 // want records that a value of some form was expected at a token.
@@ -157,6 +185,7 @@ const (
 	ClauseError               // SET of ON MESSAGE ERROR
 	ClauseDefault             // DEFAULT of a state dependency
 	ClauseSubscription        // WHERE of a subscription
+	ClauseInherit             // the fields of INHERIT
 )
 
 // building tells which statement is being read. Its reader fills it in the order

@@ -55,6 +55,7 @@ func (p *parser) or() ast.Expr {
 	for n := 0; p.is(p.at, "OR"); n++ {
 		x = p.binary(ast.Or, 1, x, p.and, n)
 	}
+	p.possible(ClassOperator, "OR")
 	return x
 }
 
@@ -64,6 +65,7 @@ func (p *parser) and() ast.Expr {
 	for n := 0; p.is(p.at, "AND"); n++ {
 		x = p.binary(ast.And, 1, x, p.comparison, n)
 	}
+	p.possible(ClassOperator, "AND")
 	return x
 }
 
@@ -72,6 +74,7 @@ func (p *parser) binary(op ast.BinaryOp, tokens int, x ast.Expr, operand func() 
 	if links >= chainMax {
 		p.refuse(ast.CodeParse, p.span(p.at), "more than %d operators in a row", chainMax)
 	}
+	p.mark(p.at, p.at+tokens, RoleKeyword)
 	p.at += tokens
 	y := operand()
 	return &ast.Binary{At: ast.At{Span: x.Place().Cover(y.Place())}, Op: op, X: x, Y: y}
@@ -106,6 +109,7 @@ func (p *parser) comparison() ast.Expr {
 		}
 		switch {
 		case p.is(p.at, "IS"):
+			p.mark(p.at, p.at+1, RoleKeyword)
 			p.at++
 			op := ast.Distinct
 			if p.one("DISTINCT FROM", "NOT DISTINCT FROM") == 1 {
@@ -115,9 +119,12 @@ func (p *parser) comparison() ast.Expr {
 		case p.is(p.at, "IN"), p.is(p.at, "BETWEEN"):
 			x = p.membership(x, false, n)
 		case p.is(p.at, "NOT"):
+			p.mark(p.at, p.at+1, RoleKeyword)
 			p.at++
 			x = p.membership(x, true, n)
 		default:
+			p.possible(ClassOperator, "=", "!=", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "IN", "NOT IN",
+				"BETWEEN", "NOT BETWEEN")
 			return x
 		}
 	}
@@ -149,6 +156,7 @@ func (p *parser) sum() ast.Expr {
 		case '-':
 			x = p.binary(ast.Sub, 1, x, p.product, n)
 		default:
+			p.possible(ClassOperator, "+", "-")
 			return x
 		}
 	}
@@ -166,6 +174,7 @@ func (p *parser) product() ast.Expr {
 		case '%':
 			x = p.binary(ast.Rem, 1, x, p.unary, n)
 		default:
+			p.possible(ClassOperator, "*", "/", "%")
 			return x
 		}
 	}
@@ -183,6 +192,7 @@ func (p *parser) unary() ast.Expr {
 	}
 	first := p.at
 	p.enter()
+	p.mark(first, first+1, RoleKeyword)
 	p.at++
 	x := p.unary()
 	p.leave()
@@ -196,10 +206,12 @@ func (p *parser) cast() ast.Expr {
 		if n >= chainMax {
 			p.refuse(ast.CodeParse, p.span(p.at), "more than %d operators in a row", chainMax)
 		}
+		p.mark(p.at, p.at+1, RoleKeyword)
 		p.at++
 		t := p.castType()
 		x = &ast.Cast{At: ast.At{Span: x.Place().Cover(t.Span)}, X: x, Type: t}
 	}
+	p.possible(ClassOperator, "AS")
 	return x
 }
 
@@ -235,7 +247,12 @@ func (p *parser) primary() ast.Expr {
 			return e
 		}
 	}
-	p.want(first, "expression")
+	p.expecting(first, Expectation{Text: "expression", Class: ClassExpression})
+	p.possible(ClassMark, "(", "[", "-")
+	p.possible(ClassKeyword, "NOT")
+	for _, form := range specials {
+		p.possible(ClassKeyword, form.word)
+	}
 	p.fail()
 	return nil
 }
@@ -262,6 +279,12 @@ func (p *parser) named() ast.Expr {
 	first := p.at
 	quoted := p.kind() == tokenQuoted
 	n := p.takeName()
+	if _, scope := ast.ScopeNamed(n.Text); scope && !quoted {
+		p.possible(ClassMark, ".")
+	}
+	if p.detailed {
+		p.expecting(p.at, Expectation{Text: "(", Class: ClassCall, Of: n.Text})
+	}
 	switch {
 	case p.kind() == '(':
 		return p.call(first, n, false)
@@ -289,7 +312,7 @@ func (p *parser) scoped(first int, n ast.Name) ast.Expr {
 		f.Relay = p.ref(toState)
 		p.expectMark('.')
 	}
-	f.Name = p.field()
+	f.Name = p.fieldOf(scope, f.Relay.Text)
 	f.Span = p.since(first)
 	return f
 }
@@ -303,6 +326,7 @@ var scopeWords = func() []string {
 }()
 
 func (p *parser) call(first int, n ast.Name, udf bool) ast.Expr {
+	p.mark(p.at-1, p.at, RoleFunction)
 	p.expectMark('(')
 	args := listUntil(p, ')', p.bracketed)
 	if !udf {
@@ -311,38 +335,50 @@ func (p *parser) call(first int, n ast.Name, udf bool) ast.Expr {
 	return &ast.Call{At: ast.At{Span: p.since(first)}, UDF: udf, Name: n, Args: args}
 }
 
+// specials are the forms that begin with a reserved word, and who reads what
+// follows it.
+var specials []special
+
+type special struct {
+	word string
+	read func(p *parser, first int) ast.Expr
+}
+
+func init() { // the forms hold expressions, which look for the forms
+	specials = []special{
+		{"TRUE", func(p *parser, first int) ast.Expr { return &ast.BoolLit{At: ast.At{Span: p.span(first)}, Value: true} }},
+		{"FALSE", func(p *parser, first int) ast.Expr { return &ast.BoolLit{At: ast.At{Span: p.span(first)}} }},
+		{"NULL", func(p *parser, first int) ast.Expr { return &ast.NullLit{At: ast.At{Span: p.span(first)}} }},
+		{"UDF", (*parser).udfCall},
+		{"TRY_CAST", (*parser).tryCastCall},
+		{"JSON_VALUE", func(p *parser, first int) ast.Expr { return p.json(first, ast.JSONValue) }},
+		{"TRY_JSON_VALUE", func(p *parser, first int) ast.Expr { return p.json(first, ast.TryJSONValue) }},
+		{"JSON_EXISTS", func(p *parser, first int) ast.Expr { return p.json(first, ast.JSONExists) }},
+		{"IF", (*parser).ifExpr},
+		{"CASE", (*parser).caseExpr},
+	}
+}
+
 // special takes the forms that begin with a reserved word, or nothing.
 func (p *parser) special() ast.Expr {
-	first := p.at
-	word := strings.ToUpper(p.text(p.at))
-	p.at++
-	switch word {
-	case "TRUE", "FALSE":
-		return &ast.BoolLit{At: ast.At{Span: p.span(first)}, Value: word == "TRUE"}
-	case "NULL":
-		return &ast.NullLit{At: ast.At{Span: p.span(first)}}
-	case "UDF":
-		if p.kind() != tokenScope {
-			p.expecting(p.at, Expectation{Text: "::", Class: ClassMark})
-			p.fail()
+	for _, form := range specials {
+		if p.is(p.at, form.word) {
+			p.mark(p.at, p.at+1, RoleKeyword)
+			p.at++
+			return form.read(p, p.at-1)
 		}
-		p.at++
-		return p.call(first, p.ref(toUDF), true)
-	case "TRY_CAST":
-		return p.tryCastCall(first)
-	case "JSON_VALUE":
-		return p.json(first, ast.JSONValue)
-	case "TRY_JSON_VALUE":
-		return p.json(first, ast.TryJSONValue)
-	case "JSON_EXISTS":
-		return p.json(first, ast.JSONExists)
-	case "IF":
-		return p.ifExpr(first)
-	case "CASE":
-		return p.caseExpr(first)
 	}
-	p.at = first
 	return nil
+}
+
+// udfCall takes what follows UDF.
+func (p *parser) udfCall(first int) ast.Expr {
+	if p.kind() != tokenScope {
+		p.expecting(p.at, Expectation{Text: "::", Class: ClassMark})
+		p.fail()
+	}
+	p.at++
+	return p.call(first, p.ref(toUDF), true)
 }
 
 func (p *parser) tryCastCall(first int) ast.Expr {

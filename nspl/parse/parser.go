@@ -25,6 +25,10 @@ type parser struct {
 	altering bool
 
 	nesting int
+	// detailed asks for every expectation, see possible.
+	detailed bool
+	// roles is what each token is in its statement; nil unless [Tokens] asks.
+	roles []Role
 	// secret is set where a token may be a password.
 	secret bool
 	// tryCast is set while the operand of TRY_CAST is read, outside of brackets:
@@ -136,6 +140,7 @@ func (p *parser) accept(phrase string) bool {
 		}
 		rest = tail
 	}
+	p.mark(p.at, at, RoleKeyword)
 	p.at = at
 	return true
 }

@@ -195,6 +195,7 @@ func (p *parser) statement() ast.Statement {
 	first := p.at
 	s := p.dispatch()
 	ast.SetPlace(s, p.since(first))
+	p.possible(ClassMark, ";")
 	if p.kind() != ';' && p.kind() != tokenEnd {
 		p.expecting(p.at, Expectation{Text: ";", Class: ClassMark})
 		p.fail()

@@ -228,11 +228,15 @@ var scalars = [...]struct {
 func (p *parser) scalar(cast bool) (vocab.Type, bool) {
 	for _, s := range scalars {
 		if p.is(p.at, s.name) || cast && s.alias != "" && p.is(p.at, s.alias) {
+			p.mark(p.at, p.at+1, RoleType)
 			p.at++
 			return vocab.Scalar(s.kind), true
 		}
 	}
 	p.want(p.at, "type")
+	for _, s := range scalars {
+		p.possible(ClassKeyword, s.name)
+	}
 	return vocab.Type{}, false
 }
 
@@ -262,10 +266,12 @@ func (p *parser) typeIn(depth int) vocab.Type {
 	if t, ok := p.scalar(false); ok {
 		return t
 	}
+	p.possible(ClassKeyword, "ARRAY", "VEC")
 	array := p.is(p.at, "ARRAY")
 	if !array && !p.is(p.at, "VEC") {
 		p.fail()
 	}
+	p.mark(p.at, p.at+1, RoleType)
 	p.at++
 	p.expectMark('<')
 	elem := p.typeIn(depth + 1)

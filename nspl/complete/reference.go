@@ -1,0 +1,169 @@
+package complete
+
+import (
+	"reflect"
+	"slices"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/parse"
+	"plexus/nspl/vocab"
+)
+
+// references suggests the entities that a place takes.
+func (w *writer) references(to *parse.Reference) {
+	fits := w.fitting(to)
+	for _, kind := range to.Kinds {
+		cluster := kind == vocab.EntityDomain || kind == vocab.EntityUser
+		if w.catalog == nil {
+			w.result.NeedsDomain = w.result.NeedsDomain || !cluster
+			continue
+		}
+		for _, name := range w.catalog.Names(kind) {
+			if !w.matches(name) {
+				continue
+			}
+			if !cluster && !fits(kind, name) {
+				continue
+			}
+			w.name(name, KindReference, kind.String(), word(name))
+		}
+	}
+}
+
+// fitting returns the test of what a reference asks for, and of what the statement
+// has fixed before it.
+func (w *writer) fitting(to *parse.Reference) func(vocab.EntityKind, string) bool {
+	relay := slices.Contains(to.Kinds, vocab.EntityRelay) && len(to.Kinds) == 1
+	var fits func(*model.Relay) bool
+	if relay {
+		fits = w.relays()
+	}
+	filtered := relay || to.Client != 0 || to.Decodes || to.Encodes || to.Materialized
+	return func(kind vocab.EntityKind, name string) bool {
+		if !filtered {
+			return true
+		}
+		e, ok := w.catalog.Entity(kind, name)
+		if !ok {
+			return false
+		}
+		switch e := e.(type) {
+		case *model.Client:
+			return to.Client == 0 || e.Type == to.Client
+		case *model.Relay:
+			return (!to.Materialized || materialized(e)) && fits(e)
+		}
+		return true
+	}
+}
+
+// materialized reports whether a relay keeps its last rows.
+func materialized(r *model.Relay) bool {
+	f := reflect.ValueOf(r).Elem().FieldByName("Materialized")
+	return f.IsValid() && f.Kind() == reflect.Bool && f.Bool()
+}
+
+// relays returns the test of the relays that fit what was written: inputs of one
+// list have one schema, and in a processor one branch; outputs and states have the
+// branch of the processor.
+func (w *writer) relays() func(*model.Relay) bool {
+	s := w.statement()
+	inputs := find[ast.Inputs](s)
+	if len(inputs) == 0 {
+		return func(*model.Relay) bool { return true }
+	}
+	var first *model.Relay
+	listing := inputs[len(inputs)-1]
+	taken := []string{}
+	for i, in := range listing.From {
+		if in.Relay.Text == "" {
+			continue
+		}
+		taken = append(taken, in.Relay.Text)
+		if e, ok := w.catalog.Entity(vocab.EntityRelay, in.Relay.Text); ok && i == 0 {
+			first, _ = e.(*model.Relay)
+		}
+	}
+	open := len(listing.From) > 0 && listing.From[len(listing.From)-1].Relay.Text == ""
+	_, emitter := s.(*ast.CreateEmitter)
+	branch, known := branchOf(s)
+	return func(r *model.Relay) bool {
+		switch {
+		case open && slices.Contains(taken, r.Name):
+			return false
+		case open && first != nil:
+			return r.Schema.Text == first.Schema.Text && (emitter || sameBranch(r.Branch, first.Branch))
+		case known && !emitter && !open:
+			return sameBranch(r.Branch, branch)
+		}
+		return true
+	}
+}
+
+// branchOf returns the branch clause of a processor, once it was read.
+func branchOf(s ast.Statement) (ast.BranchUse, bool) {
+	for _, b := range find[ast.BranchUse](s) {
+		if b.Span != (vocab.Span{}) {
+			return *b, true
+		}
+	}
+	return ast.BranchUse{}, false
+}
+
+func sameBranch(a, b ast.BranchUse) bool {
+	if a.By == nil || b.By == nil {
+		return a.By == b.By
+	}
+	return a.By.Text == b.By.Text
+}
+
+// find returns the clauses of a sort that stand directly in a statement, in the
+// order of its text. Statements of one family have their clauses in common, so
+// nothing here needs to know the families.
+func find[T any](s ast.Statement) (list []*T) {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if !f.CanAddr() || !f.CanInterface() {
+			continue
+		}
+		switch x := f.Addr().Interface().(type) {
+		case *T:
+			list = append(list, x)
+		case **T:
+			if *x != nil {
+				list = append(list, *x)
+			}
+		}
+	}
+	return list
+}
+
+// nodes suggests the nodes of the cluster.
+func (w *writer) nodes() {
+	if w.catalog == nil {
+		w.placeholder("node name", KindLiteral)
+		return
+	}
+	for _, name := range w.catalog.Nodes() {
+		if !w.matches(name) {
+			continue
+		}
+		text := name
+		if !word(name) {
+			text = "'" + name + "'"
+		}
+		w.put(Suggestion{Display: name, Kind: KindReference, Edit: w.edit(text), Detail: "NODE"})
+	}
+}
+
+// word reports whether a name is read back without backticks.
+func word(s string) bool {
+	for i := range len(s) {
+		if !wordByte(s[i]) {
+			return false
+		}
+	}
+	return s != "" && (s[0] < '0' || s[0] > '9')
+}

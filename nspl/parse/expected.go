@@ -1,0 +1,83 @@
+package parse
+
+import (
+	"plexus/nspl/ast"
+)
+
+// Reading is how far the beginning of a statement reads, and what may stand
+// there.
+type Reading struct {
+	// At is the offset of the furthest token that the grammar reached: the length
+	// of the text where all of it could be the beginning of a statement.
+	At int
+	// Expected is what may stand at that token, in the order the grammar tries it.
+	Expected []Expectation
+	// Statement is what was read, filled as far as the text goes; nil while the
+	// statement is not known. Clause is that of the expression or of the assignments
+	// that the text ends in.
+	Statement ast.Statement
+	Clause    Clause
+	// Secret says that the text ends where a password or the value of a CONFIG
+	// entry stands.
+	Secret bool
+	// Fault is why the text is no statement; nil where it is a complete one.
+	Fault *ast.Diagnostic
+}
+
+// Expected reads the beginning of a statement. The grammar that reads it is the
+// one that reads whole statements, so what it expects is the language.
+func Expected(text string) Reading {
+	tokens, bad := lex(text)
+	if bad != nil {
+		return Reading{At: bad.Span.Start, Fault: bad}
+	}
+	p := &parser{src: text, tokens: tokens, detailed: true}
+	r := Reading{Fault: p.attempt(func() {
+		p.statement()
+		if p.kind() == ';' { // nothing of this statement can follow
+			p.at++
+			p.furthest, p.expected = p.at, nil
+		}
+	})}
+	r.At, r.Expected = int(p.tokens[p.furthest].start), p.expected
+	r.Statement, r.Clause, r.Secret = p.built, p.clause, p.secret
+	return r
+}
+
+// attempt calls the grammar and returns its fault.
+func (p *parser) attempt(grammar func()) (found *ast.Diagnostic) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case fault:
+			found = r.Diagnostic
+		default:
+			panic(r)
+		}
+	}()
+	grammar()
+	return nil
+}
+
+// Tail returns where the last statement of a text begins: behind the last
+// semicolon that ends one, and behind what separates it from the next. Broken is
+// where the text stops being tokens, as in a string that has no end yet; the
+// length of the text where it does not.
+func Tail(text string) (start, broken int) {
+	l := &lexer{src: text}
+	l.skipSpace()
+	start = l.pos
+	for {
+		l.skipSpace()
+		at := l.pos
+		switch kind, bad := l.next(); {
+		case bad != nil:
+			return start, at
+		case kind == tokenEnd:
+			return start, len(text)
+		case kind == ';':
+			l.skipSpace()
+			start = l.pos
+		}
+	}
+}
