@@ -153,10 +153,6 @@ type writer struct {
 
 func (w *writer) suggest(r parse.Reading) {
 	w.reading = r
-	if r.Secret {
-		// Marks and keywords around a secret are no secret; values are.
-		r.Expected = slices.DeleteFunc(slices.Clone(r.Expected), func(e parse.Expectation) bool { return e.Class == parse.ClassLiteral })
-	}
 	for _, e := range r.Expected {
 		w.expectation(e)
 	}
@@ -241,6 +237,9 @@ func (w *writer) matches(text string) bool {
 func (w *writer) edit(text string) Edit {
 	if w.start > 0 && w.start == w.end && joins(w.text[w.start-1]) && joins(text[0]) {
 		text = " " + text
+	}
+	if w.end < len(w.text) && joins(text[len(text)-1]) && joins(w.text[w.end]) {
+		text += " "
 	}
 	return Edit{w.start, w.end, text}
 }

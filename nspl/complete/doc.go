@@ -11,5 +11,5 @@
 //	    next token, or the kind of it.
 //	S3  Appending suggestions, with names and literals drawn by kind, reaches every
 //	    statement of the language.
-//	S4  Passwords and CONFIG values are never suggested.
+//	S4  Of passwords and CONFIG values only the form is shown, never a value.
 package complete

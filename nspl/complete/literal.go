@@ -17,7 +17,7 @@ func (w *writer) literal(form string) {
 	number := strings.TrimLeft(w.partial, "0123456789")
 	if len(number) < len(w.partial) {
 		for _, unit := range units[form] {
-			if strings.HasPrefix(unit, number) && unit != number {
+			if len(unit) > len(number) && strings.EqualFold(unit[:len(number)], number) {
 				text := strings.TrimSuffix(w.partial, number) + unit
 				w.put(Suggestion{Display: text, Kind: KindLiteral, Edit: w.edit(text)})
 			}

@@ -12,6 +12,7 @@ import (
 
 // references suggests the entities that a place takes.
 func (w *writer) references(to *parse.Reference) {
+	known := len(w.result.Suggestions)
 	fits := w.fitting(to)
 	for _, kind := range to.Kinds {
 		cluster := kind == vocab.EntityDomain || kind == vocab.EntityUser
@@ -28,6 +29,9 @@ func (w *writer) references(to *parse.Reference) {
 			}
 			w.name(name, KindReference, kind.String(), word(name))
 		}
+	}
+	if len(w.result.Suggestions) == known && w.catalog != nil {
+		w.placeholder(to.Kinds[0].Words(), KindName)
 	}
 }
 

@@ -8,6 +8,14 @@ import (
 // alter takes the name of what an ALTER changes.
 func (p *parser) alter(kind vocab.EntityKind) ast.Alter { return ast.Alter{Name: p.ref(toAny(kind))} }
 
+// operations reads the operations of an ALTER with commas between them.
+func operations[T any](p *parser, operation func() T) []T {
+	p.operation = func() { operation() }
+	all := list(p, operation)
+	p.operation = nil
+	return all
+}
+
 // operationWords begin an operation of ALTER. Behind a comma they end the list
 // before it: a name that is spelled like one stands in backticks there.
 var operationWords = [...]string{"ADD", "DROP", "ALTER", "SET", "REPLACE", "RENAME", "MODE"}
@@ -22,6 +30,15 @@ func (p *parser) beforeOperation() bool {
 		if p.is(p.at+1, word) {
 			return true
 		}
+	}
+	if p.detailed && p.peek(1) == tokenEnd && p.operation != nil {
+		// A text that ends behind the comma can go on either way.
+		operation := p.operation
+		p.operation = nil
+		p.at++
+		p.attempt(operation)
+		p.at--
+		p.operation = operation
 	}
 	return false
 }

@@ -17,9 +17,6 @@ type Reading struct {
 	// that the text ends in.
 	Statement ast.Statement
 	Clause    Clause
-	// Secret says that the text ends where a password or the value of a CONFIG
-	// entry stands.
-	Secret bool
 	// Fault is why the text is no statement; nil where it is a complete one.
 	Fault *ast.Diagnostic
 }
@@ -40,7 +37,7 @@ func Expected(text string) Reading {
 		}
 	})}
 	r.At, r.Expected = int(p.tokens[p.furthest].start), p.expected
-	r.Statement, r.Clause, r.Secret = p.built, p.clause, p.secret
+	r.Statement, r.Clause = p.built, p.clause
 	return r
 }
 

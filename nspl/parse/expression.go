@@ -27,7 +27,9 @@ func Reserved(word string) bool { return reserved[word] }
 func (p *parser) expr() ast.Expr {
 	p.enter()
 	e := p.or()
-	p.expecting(p.at, Expectation{Text: "operator", Class: ClassOperator})
+	if !p.detailed { // else each operator was recorded
+		p.expecting(p.at, Expectation{Text: "operator", Class: ClassOperator})
+	}
 	p.leave()
 	return e
 }

@@ -23,6 +23,8 @@ type parser struct {
 
 	// altering is set in the operations of ALTER.
 	altering bool
+	// operation reads one more operation of the ALTER being read; nil outside of one.
+	operation func()
 
 	nesting int
 	// detailed asks for every expectation, see possible.

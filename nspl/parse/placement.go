@@ -48,7 +48,7 @@ func (p *parser) placementOf() ast.Policy {
 func (p *parser) alterPlacement() ast.Statement {
 	s := &ast.AlterPlacement{Alter: p.alter(vocab.EntityPlacement)}
 	p.building(s)
-	s.Changes = list(p, p.placementChange)
+	s.Changes = operations(p, p.placementChange)
 	return s
 }
 
@@ -63,7 +63,10 @@ func (p *parser) placementChange() ast.PlacementChange {
 	case 2:
 		c.Op = ast.PlacementDropRank
 	case 3:
+		next := p.operation
+		p.operation = nil // TO must come first
 		c.Op, c.From = ast.PlacementSetMembers, p.names()
+		p.operation = next
 		p.expect("TO")
 		c.To = p.names()
 	case 4:

@@ -233,7 +233,9 @@ func (p *parser) scalar(cast bool) (vocab.Type, bool) {
 			return vocab.Scalar(s.kind), true
 		}
 	}
-	p.want(p.at, "type")
+	if !p.detailed {
+		p.want(p.at, "type")
+	}
 	for _, s := range scalars {
 		p.possible(ClassKeyword, s.name)
 	}
