@@ -54,12 +54,12 @@ func runFile(t *testing.T, file string, eval func(t *testing.T, c Case) string) 
 
 // Cases returns the cases of a file, for tests of something else that want its
 // inputs.
-func Cases(t *testing.T, file, data string) []Case {
+func Cases(t testing.TB, file, data string) []Case {
 	cases, _ := split(t, file, data)
 	return cases
 }
 
-func split(t *testing.T, file, data string) (cases []Case, tail string) {
+func split(t testing.TB, file, data string) (cases []Case, tail string) {
 	lines := strings.SplitAfter(data, "\n")
 	for i := 0; i < len(lines); {
 		var c Case
