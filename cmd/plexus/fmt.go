@@ -238,4 +238,3 @@ func above(dir string) *ignoring {
 	}
 	return ig
 }
-

@@ -37,7 +37,6 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-
 func TestFmtDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, ".git", "HEAD"), "")

@@ -36,6 +36,9 @@ type lexer struct {
 	pos int
 }
 
+// byteOrderMark may begin a text.
+const byteOrderMark = "\uFEFF"
+
 // lex splits a text into tokens, the last of which is tokenEnd.
 func lex(src string) ([]token, *ast.Diagnostic) {
 	if len(src) > TextBytesMax {
@@ -45,8 +48,8 @@ func lex(src string) ([]token, *ast.Diagnostic) {
 		return nil, badUTF8(src)
 	}
 	l := &lexer{src: src}
-	if strings.HasPrefix(src, "\uFEFF") {
-		l.pos = len("\uFEFF")
+	if strings.HasPrefix(src, byteOrderMark) {
+		l.pos = len(byteOrderMark)
 	}
 	tokens := make([]token, 0, len(src)/5+4)
 	for {

@@ -31,6 +31,8 @@ type parser struct {
 	detailed bool
 	// roles is what each token is in its statement; nil unless [Tokens] asks.
 	roles []Role
+	// cut says that the last statement of a script ended with the text.
+	cut bool
 	// secret is set where a token may be a password.
 	secret bool
 	// tryCast is set while the operand of TRY_CAST is read, outside of brackets:

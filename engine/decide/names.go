@@ -1,0 +1,58 @@
+package decide
+
+import (
+	"iter"
+	"slices"
+
+	"plexus/engine/catalog"
+	"plexus/nspl/model"
+	"plexus/nspl/vocab"
+)
+
+// Names answers what completion asks of a domain: see nspl/complete.
+type Names struct {
+	state     *catalog.State
+	candidate *Candidate
+}
+
+// NewNames returns the names of a candidate, and those of the cluster it belongs
+// to.
+func NewNames(state *catalog.State, c *Candidate) *Names { return &Names{state, c} }
+
+// Names lists the entities of a kind by name.
+func (n *Names) Names(kind vocab.EntityKind) []string {
+	switch kind {
+	case vocab.EntityDomain:
+		return namesOf(n.state.Domains(), func(d *catalog.Domain) string { return d.Name })
+	case vocab.EntityUser:
+		return namesOf(n.state.Users(), func(u *catalog.User) string { return u.Name })
+	}
+	first, _ := n.candidate.find(catalog.Key{Kind: kind})
+	var names []string
+	for _, e := range n.candidate.entries[first:] {
+		if e.key.Kind != kind {
+			break
+		}
+		names = append(names, e.key.Name)
+	}
+	return names
+}
+
+// Entity returns the definition of an entity of the domain.
+func (n *Names) Entity(kind vocab.EntityKind, name string) (model.Entity, bool) {
+	return n.candidate.get(kind, name)
+}
+
+// Nodes lists the nodes of the cluster by name.
+func (n *Names) Nodes() []string {
+	names := namesOf(n.state.Nodes(), func(x *catalog.Node) string { return x.ID })
+	slices.Sort(names)
+	return names
+}
+
+func namesOf[T any](list iter.Seq[T], name func(T) string) (names []string) {
+	for x := range list {
+		names = append(names, name(x))
+	}
+	return names
+}
