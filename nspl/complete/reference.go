@@ -56,16 +56,10 @@ func (w *writer) fitting(to *parse.Reference) func(vocab.EntityKind, string) boo
 		case *model.Client:
 			return to.Client == 0 || e.Type == to.Client
 		case *model.Relay:
-			return (!to.Materialized || materialized(e)) && fits(e)
+			return (!to.Materialized || e.Materialized) && fits(e)
 		}
 		return true
 	}
-}
-
-// materialized reports whether a relay keeps its last rows.
-func materialized(r *model.Relay) bool {
-	f := reflect.ValueOf(r).Elem().FieldByName("Materialized")
-	return f.IsValid() && f.Kind() == reflect.Bool && f.Bool()
 }
 
 // relays returns the test of the relays that fit what was written: inputs of one
@@ -125,8 +119,9 @@ func sameBranch(a, b ast.BranchUse) bool {
 // find returns the clauses of a sort that stand directly in a statement, in the
 // order of its text. Statements of one family have their clauses in common, so
 // nothing here needs to know the families.
-func find[T any](s ast.Statement) (list []*T) {
-	v := reflect.ValueOf(s).Elem()
+func find[T any](s ast.Statement) []*T { return findIn[T](reflect.ValueOf(s).Elem()) }
+
+func findIn[T any](v reflect.Value) (list []*T) {
 	for i := range v.NumField() {
 		f := v.Field(i)
 		if !f.CanAddr() || !f.CanInterface() {
@@ -138,6 +133,10 @@ func find[T any](s ast.Statement) (list []*T) {
 		case **T:
 			if *x != nil {
 				list = append(list, *x)
+			}
+		default:
+			if v.Type().Field(i).Anonymous && f.Kind() == reflect.Struct {
+				list = append(list, findIn[T](f)...)
 			}
 		}
 	}

@@ -28,6 +28,13 @@ func (w *writer) operands() {
 			w.token(text, KindField, typeOf(f))
 		}
 	}
+	for _, states := range find[[]ast.StateDep](w.statement()) {
+		for _, d := range *states {
+			for _, f := range w.relayFields(d.Relay.Text) {
+				w.token("relay_state."+quoted(d.Relay.Text)+"."+quoted(f.Name), KindField, typeOf(&f))
+			}
+		}
+	}
 	for _, name := range typed.Functions() {
 		if w.callable(name) {
 			w.token(name+"(", KindFunction, typed.Signature(name))
@@ -91,6 +98,12 @@ func (w *writer) fieldsFor(e parse.Expectation) []vocab.Field {
 		return w.branchKey()
 	case parse.ClauseError:
 		return w.errorRecord()
+	case parse.ClauseDefault:
+		for _, states := range find[[]ast.StateDep](w.statement()) {
+			if n := len(*states); n > 0 {
+				return w.relayFields((*states)[n-1].Relay.Text)
+			}
+		}
 	}
 	if s, ok := w.statement().(*ast.CreateCodec); ok {
 		return w.schema(s.Schema.Text)
