@@ -40,6 +40,7 @@ type options struct {
 	Prompt     promptCommand     `cmd:"" default:"1" hidden:"" help:"Read statements from a prompt."`
 	Exec       execCommand       `cmd:"" help:"Run statements, print their results and end."`
 	Subscribe  subscribeCommand  `cmd:"" help:"Print the rows of a relay, one JSON object per line, until interrupted."`
+	Check      checkCommand      `cmd:"" help:"Check scripts as far as that needs no node."`
 	Fmt        fmtCommand        `cmd:"" help:"Write scripts in their canonical form; needs no node."`
 	Status     statusCommand     `cmd:"" help:"Show the cluster, its domains and what runs where."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`

@@ -1,0 +1,93 @@
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
+
+// Colours are the escape sequences of a report.
+type Colours struct{ Place, Code, Note, Off string }
+
+// NoColours leaves a report plain; Terminal is for terminals.
+var (
+	NoColours = Colours{}
+	Terminal  = Colours{Place: "\x1b[1m", Code: "\x1b[31m", Note: "\x1b[36m", Off: "\x1b[0m"}
+)
+
+// Text renders the result for people: each finding with its place, the line it is
+// in and what to do about it, then what was not checked.
+func (r *Result) Text(files []File, c Colours) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		file := files[f.File]
+		at := ast.PositionOf(file.Text, f.Span.Start)
+		fmt.Fprintf(&b, "%s%s:%d:%d:%s %s%s:%s %s\n", c.Place, file.Name, at.Line, at.Column, c.Off, c.Code, f.Code, c.Off, f.Message)
+		_, excerpt, _ := strings.Cut(f.Explain(file.Text), "\n")
+		b.WriteString(excerpt)
+	}
+	if r.More > 0 {
+		fmt.Fprintf(&b, "%d more\n", r.More)
+	}
+	for _, u := range r.Unchecked {
+		file := files[u.File]
+		at := ast.PositionOf(file.Text, u.Span.Start)
+		fmt.Fprintf(&b, "%s%s:%d:%d:%s %sunchecked:%s %s\n", c.Place, file.Name, at.Line, at.Column, c.Off, c.Note, c.Off, u.What)
+	}
+	return b.String()
+}
+
+// reportJSON is the JSON form.
+type reportJSON struct {
+	Findings  []findingJSON   `json:"findings"`
+	More      int             `json:"more,omitempty"`
+	Unchecked []uncheckedJSON `json:"unchecked"`
+}
+
+type placeJSON struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Column    int    `json:"column"` // in characters
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
+	Start     int    `json:"start"` // byte offsets into the file
+	End       int    `json:"end"`
+}
+
+type findingJSON struct {
+	placeJSON
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Entity  string `json:"entity,omitempty"`
+}
+
+type uncheckedJSON struct {
+	placeJSON
+	What string `json:"what"`
+}
+
+// JSON renders the result for programs.
+func (r *Result) JSON(files []File) ([]byte, error) {
+	out := reportJSON{Findings: []findingJSON{}, More: r.More, Unchecked: []uncheckedJSON{}}
+	for _, f := range r.Findings {
+		one := findingJSON{placeJSON: place(files[f.File], f.Span), Code: string(f.Code), Message: f.Message, Hint: f.Hint}
+		if f.Entity.Kind != 0 {
+			one.Kind, one.Entity = f.Entity.Kind.String(), f.Entity.Name
+		}
+		out.Findings = append(out.Findings, one)
+	}
+	for _, u := range r.Unchecked {
+		out.Unchecked = append(out.Unchecked, uncheckedJSON{place(files[u.File], u.Span), u.What})
+	}
+	return json.Marshal(out)
+}
+
+func place(f File, span vocab.Span) placeJSON {
+	start, end := ast.PositionOf(f.Text, span.Start), ast.PositionOf(f.Text, span.End)
+	return placeJSON{f.Name, start.Line, start.Column, end.Line, end.Column, span.Start, span.End}
+}

@@ -1,0 +1,130 @@
+package script_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plexus/engine/script"
+	"plexus/nspl/ast"
+)
+
+// found lists the findings as line, code and message.
+func found(text string, r *script.Result) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "%d %s\n", ast.PositionOf(text, f.Span.Start).Line, f.Diagnostic.Error())
+	}
+	for _, u := range r.Unchecked {
+		fmt.Fprintf(&b, "%d unchecked: %s\n", ast.PositionOf(text, u.Span.Start).Line, u.What)
+	}
+	return b.String()
+}
+
+const orders = `CREATE DOMAIN shop; USE shop;
+BEGIN;
+CREATE SCHEMA order_row (id STRING, amount F64);
+CREATE RELAY orders SCHEMA order_row UNBRANCHED;
+CREATE RELAY large SCHEMA order_row UNBRANCHED;
+CREATE JUNCTION split FROM orders UNBRANCHED TO large INHERIT ALL WHERE amount > 100.0 FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+COMMIT;
+START;
+`
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"clean", orders, ""},
+		{"several faults", `CREATE RELAY a SCHEMA none UNBRANCHED;
+CREATE SCHEMA s (id STRING, id STRING, x I64);
+bad statement;
+CREATE RELAY b SCHEMA s UNBRANCHED;
+USE nowhere;
+CREATE SCHEMA z (x I64);
+`, `1 ref.missing: RELAY 'a' requires missing SCHEMA 'none'
+2 invalid: duplicate field 'id'
+3 parse: expected
+5 domain.missing: domain 'nowhere' does not exist
+6 domain.missing: domain 'nowhere' does not exist
+`},
+		{"a transaction", `BEGIN;
+CREATE RELAY r SCHEMA s UNBRANCHED;
+CREATE SCHEMA s (id STRING);
+CREATE RELAY q SCHEMA missing UNBRANCHED;
+CREATE JUNCTION j FROM q UNBRANCHED TO r INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+CREATE JUNCTION k FROM r UNBRANCHED TO r SET x = 1 FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+USE other;
+COMMIT;
+DROP RELAY r; DROP SCHEMA s`, `4 ref.missing: RELAY 'q' requires missing SCHEMA 'missing'
+6 expr.missing_set: required output field 'id' is never set
+6 expr.unknown_field
+7 tx.not_queueable: USE cannot stand in a transaction
+`},
+		{"control", "COMMIT; BEGIN; BEGIN; REVERT; REVERT; BEGIN", `1 tx.state: no transaction is open; run BEGIN
+1 tx.state: a transaction on domain 'default' is open already
+1 tx.state: no transaction is open; run BEGIN
+1 tx.state: no COMMIT follows this BEGIN: nothing of the transaction is applied
+`},
+		{"users and nodes", "CREATE USER a WITH PASSWORD 'short'; CREATE USER default WITH PASSWORD 'long enough'; CORDON NODE n1",
+			"1 invalid: a password is 8 to 1024 bytes long\n1 exists: USER 'default' already exists\n1 unchecked: CORDON NODE: the nodes of the cluster\n"},
+		{"reads", "SHOW CREATE RELAY r; DESCRIBE DOMAIN; CREATE SUBSCRIPTION s TO r", "1 ref.missing: RELAY 'r' does not exist\n1 ref.missing: RELAY 'r' does not exist\n"},
+		{"a running domain", orders + "DROP DOMAIN shop; STOP; STOP;", "9 domain.state: domain 'shop' is running; STOP it first\n9 domain.state: domain 'shop' is not running\n"},
+		{"an open string", "USE default;\nSHOW CREATE RELAY 'x", "2 lex: unterminated string\n"},
+	} {
+		got := found(c.text, script.Check(script.File{Name: "x", Text: c.text}))
+		want := strings.Split(strings.TrimSuffix(c.want, "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		same := len(want) == len(lines)
+		for i := range lines {
+			same = same && strings.HasPrefix(lines[i], want[i])
+		}
+		if !same {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestFiles checks several files as one script, and both forms of the report.
+func TestFiles(t *testing.T) {
+	files := []script.File{
+		{Name: "a.nspl", Text: "CREATE SCHEMA s (id STRING);"},
+		{Name: "b.nspl", Text: "// ü\nCREATE RELAY r SCHEMA t UNBRANCHED;"},
+	}
+	r := script.Check(files...)
+	const text = `b.nspl:2:23: ref.missing: RELAY 'r' requires missing SCHEMA 't'
+CREATE RELAY r SCHEMA t UNBRANCHED;
+                      ^
+`
+	if got := r.Text(files, script.NoColours); !strings.HasPrefix(got, text) {
+		t.Errorf("got\n%s", got)
+	}
+	if got := r.Text(files, script.Terminal); !strings.Contains(got, "\x1b[31mref.missing:\x1b[0m") {
+		t.Errorf("got\n%q", got)
+	}
+	got, err := r.JSON(files)
+	const want = `{"findings":[{"file":"b.nspl","line":2,"column":23,"end_line":2,"end_column":24,"start":28,"end":29,"code":"ref.missing",`
+	if err != nil || !strings.HasPrefix(string(got), want) {
+		t.Errorf("got %s (%v)", got, err)
+	}
+	if strings.Contains(script.Check(script.File{Text: "CREATE USER a WITH PASSWORD 'hunter'"}).Text([]script.File{{Text: "CREATE USER a WITH PASSWORD 'hunter'"}}, script.NoColours), "hunter") {
+		t.Error("a password is shown")
+	}
+}
+
+// TestExamples checks that the examples of the repository have no findings.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.nspl")
+	if err != nil || len(files) == 0 {
+		t.Skip("no examples")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found(string(text), script.Check(script.File{Name: file, Text: string(text)})); got != "" {
+			t.Errorf("%s:\n%s", file, got)
+		}
+	}
+}
