@@ -42,6 +42,7 @@ type options struct {
 	Subscribe  subscribeCommand  `cmd:"" help:"Print the rows of a relay, one JSON object per line, until interrupted."`
 	Check      checkCommand      `cmd:"" help:"Check scripts as far as that needs no node."`
 	Fmt        fmtCommand        `cmd:"" help:"Write scripts in their canonical form; needs no node."`
+	Suggest    suggestCommand    `cmd:"" help:"Print what can be written at a place of a text, as JSON."`
 	Status     statusCommand     `cmd:"" help:"Show the cluster, its domains and what runs where."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`

@@ -172,6 +172,14 @@ func (n *node) Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest) (cl
 	return &stream[*sessionpb.SubscriptionFrame]{ctx: ctx, first: frames, ended: n.ends[r.GetSessionId()], err: io.ErrUnexpectedEOF}, nil
 }
 
+func (n *node) Suggest(context.Context, *sessionpb.SuggestRequest) (*sessionpb.SuggestReply, error) {
+	return &sessionpb.SuggestReply{}, n.reach()
+}
+
+func (n *node) Choices(context.Context, *sessionpb.ChoicesRequest) (*sessionpb.ChoicesReply, error) {
+	return &sessionpb.ChoicesReply{}, n.reach()
+}
+
 func (n *node) Unsubscribe(context.Context, *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error) {
 	return &sessionpb.UnsubscribeReply{}, n.reach()
 }

@@ -194,6 +194,16 @@ func (t *framesTransport) Inspect(ctx context.Context, r *sessionpb.InspectReque
 	return reply, t.unary(ctx, "Inspect", r, reply)
 }
 
+func (t *framesTransport) Suggest(ctx context.Context, r *sessionpb.SuggestRequest) (*sessionpb.SuggestReply, error) {
+	reply := new(sessionpb.SuggestReply)
+	return reply, t.unary(ctx, "Suggest", r, reply)
+}
+
+func (t *framesTransport) Choices(ctx context.Context, r *sessionpb.ChoicesRequest) (*sessionpb.ChoicesReply, error) {
+	reply := new(sessionpb.ChoicesReply)
+	return reply, t.unary(ctx, "Choices", r, reply)
+}
+
 func (t *framesTransport) Close(ctx context.Context, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error) {
 	reply := new(sessionpb.CloseReply)
 	return reply, t.unary(ctx, "Close", r, reply)

@@ -246,3 +246,32 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	return errors.Join(failed, err)
 }
+
+// suggestPage is how many suggestions one page holds, and suggestMax how many are
+// asked for at all: nobody reads more.
+const (
+	suggestPage = 100
+	suggestMax  = 1000
+)
+
+// Suggest returns what can be written at a byte offset of a text. It may run while
+// another task executes.
+func (s *Session) Suggest(ctx context.Context, input string, cursor int) (*sessionpb.SuggestReply, error) {
+	l := s.link.Load()
+	r := &sessionpb.SuggestRequest{
+		SessionId: l.welcome.GetSessionId(), Input: input, Cursor: uint64(cursor), Domain: s.domain, PageSize: suggestPage,
+	}
+	all, err := l.transport.Suggest(ctx, r)
+	for err == nil && all.GetContinuation() != "" && len(all.GetSuggestions()) < suggestMax {
+		r.Continuation = all.GetContinuation()
+		var next *sessionpb.SuggestReply
+		if next, err = l.transport.Suggest(ctx, r); err == nil {
+			next.Suggestions = append(all.GetSuggestions(), next.GetSuggestions()...)
+			all = next
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}

@@ -15,6 +15,8 @@ type Transport interface {
 	Execute(ctx context.Context, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error)
 	Attach(ctx context.Context, r *sessionpb.AttachRequest) (*sessionpb.AttachReply, error)
 	Inspect(ctx context.Context, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error)
+	Suggest(ctx context.Context, r *sessionpb.SuggestRequest) (*sessionpb.SuggestReply, error)
+	Choices(ctx context.Context, r *sessionpb.ChoicesRequest) (*sessionpb.ChoicesReply, error)
 	Close(ctx context.Context, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error)
 	Subscribe(ctx context.Context, r *sessionpb.SubscribeRequest) (Stream[*sessionpb.SubscriptionFrame], error)
 	Unsubscribe(ctx context.Context, r *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error)

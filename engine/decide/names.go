@@ -16,8 +16,11 @@ type Names struct {
 }
 
 // NewNames returns the names of a candidate, and those of the cluster it belongs
-// to.
+// to. Without a selected domain the candidate is nil.
 func NewNames(state *catalog.State, c *Candidate) *Names { return &Names{state, c} }
+
+// Selected reports whether there is a domain.
+func (n *Names) Selected() bool { return n.candidate != nil }
 
 // Names lists the entities of a kind by name.
 func (n *Names) Names(kind vocab.EntityKind) []string {
@@ -26,6 +29,9 @@ func (n *Names) Names(kind vocab.EntityKind) []string {
 		return namesOf(n.state.Domains(), func(d *catalog.Domain) string { return d.Name })
 	case vocab.EntityUser:
 		return namesOf(n.state.Users(), func(u *catalog.User) string { return u.Name })
+	}
+	if n.candidate == nil {
+		return nil
 	}
 	first, _ := n.candidate.find(catalog.Key{Kind: kind})
 	var names []string
@@ -40,6 +46,9 @@ func (n *Names) Names(kind vocab.EntityKind) []string {
 
 // Entity returns the definition of an entity of the domain.
 func (n *Names) Entity(kind vocab.EntityKind, name string) (model.Entity, bool) {
+	if n.candidate == nil {
+		return nil, false
+	}
 	return n.candidate.get(kind, name)
 }
 

@@ -140,6 +140,10 @@ func (f *FrameServer) dispatch(ctx context.Context, conn primitives.Conn, r *ses
 		return unary(ctx, user, body, &sessionpb.AttachRequest{}, f.service.Attach, send)
 	case "Inspect":
 		return unary(ctx, user, body, &sessionpb.InspectRequest{}, f.service.Inspect, send)
+	case "Suggest":
+		return unary(ctx, user, body, &sessionpb.SuggestRequest{}, f.service.Suggest, send)
+	case "Choices":
+		return unary(ctx, user, body, &sessionpb.ChoicesRequest{}, f.service.Choices, send)
 	case "Close":
 		return unary(ctx, user, body, &sessionpb.CloseRequest{}, f.service.Close, send)
 	case "Unsubscribe":

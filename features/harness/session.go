@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"plexus/engine/client"
@@ -61,6 +62,21 @@ func (s *clientSession) Subscribe(ctx context.Context, statement string) (Subscr
 	sub := &subscription{stream: stream, cancel: cancel, done: primitives.NewEvent(s.w)}
 	s.w.Tasks().Go("subscription rows", sub.follow)
 	return sub, nil
+}
+
+func (s *clientSession) Suggest(ctx context.Context, text string, cursor int) (string, error) {
+	reply, err := s.session.Suggest(ctx, text, cursor)
+	if err != nil {
+		return "", err
+	}
+	if reply.GetStatus() != sessionpb.SuggestStatus_READY {
+		return reply.GetStatus().String() + "\n", nil
+	}
+	var out strings.Builder
+	for _, one := range reply.GetSuggestions() {
+		out.WriteString(one.GetKind() + " " + one.GetDisplay() + "\n")
+	}
+	return out.String(), nil
 }
 
 func (s *clientSession) Close(ctx context.Context) error { return s.session.Close(ctx) }

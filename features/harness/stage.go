@@ -203,6 +203,9 @@ type Session interface {
 	ExecuteAs(ctx context.Context, reference, statements string) (Reply, error)
 	// Subscribe runs a CREATE SUBSCRIPTION statement and delivers its rows as JSON.
 	Subscribe(ctx context.Context, statement string) (Subscription, error)
+	// Suggest lists what can be written at a byte offset of a text, one suggestion a
+	// line with its kind before it; or the status that says why not.
+	Suggest(ctx context.Context, text string, cursor int) (string, error)
 	// Close ends the session cleanly, Drop without a word.
 	Close(ctx context.Context) error
 	Drop()

@@ -43,6 +43,20 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 	})
 	s.define(sc, `^domain "([^"]*)" with the (\w+) pipeline, not started$`, s.install)
 
+	s.define(sc, `^`+sessionPattern+` asks what can stand at \| in:$`, func(ctx context.Context, who string, text *godog.DocString) error {
+		session, err := s.session(ctx, who)
+		if err != nil {
+			return err
+		}
+		before, after, found := strings.Cut(text.Content, "|")
+		if !found {
+			return fmt.Errorf("no | in %q", text.Content)
+		}
+		list, err := session.session.Suggest(ctx, before+after, len(before))
+		s.last = Reply{Disposition: "COMPLETED", Text: list}
+		return err
+	})
+
 	// A statement whose answer the node cannot give: neither success nor failure.
 	s.define(sc, `^`+sessionPattern+` gets no answer to:$`, func(ctx context.Context, who string, text *godog.DocString) error {
 		session, err := s.session(ctx, who)

@@ -32,6 +32,8 @@ func (s script) Entity(kind vocab.EntityKind, name string) (model.Entity, bool) 
 	return nil, false
 }
 
+func (script) Selected() bool { return true }
+
 func (script) Nodes() []string { return []string{"n1", "n2.example.org"} }
 
 func declared(t testing.TB, text string) script {

@@ -51,9 +51,11 @@ type Suggestion struct {
 	Detail string
 }
 
-// Catalog is what completion knows of the selected domain. A nil catalog stands
-// for no selected domain.
+// Catalog is what completion knows besides the text. Nil stands for nothing.
 type Catalog interface {
+	// Selected reports whether a domain is selected. Without one there are users,
+	// domains and nodes only.
+	Selected() bool
 	// Names lists the entities of a kind, in order.
 	Names(kind vocab.EntityKind) []string
 	// Entity returns the model of an entity of the domain.

@@ -16,8 +16,11 @@ func (w *writer) references(to *parse.Reference) {
 	fits := w.fitting(to)
 	for _, kind := range to.Kinds {
 		cluster := kind == vocab.EntityDomain || kind == vocab.EntityUser
+		if !cluster && (w.catalog == nil || !w.catalog.Selected()) {
+			w.result.NeedsDomain = true
+			continue
+		}
 		if w.catalog == nil {
-			w.result.NeedsDomain = w.result.NeedsDomain || !cluster
 			continue
 		}
 		for _, name := range w.catalog.Names(kind) {
@@ -170,3 +173,10 @@ func word(s string) bool {
 	}
 	return s != "" && (s[0] < '0' || s[0] > '9')
 }
+
+// Decodes reports whether a codec can turn payloads into records, and Encodes
+// whether it can turn records into payloads.
+func Decodes(*model.Codec) bool { return true }
+
+// Encodes is the other direction, see [Decodes].
+func Encodes(*model.Codec) bool { return true }

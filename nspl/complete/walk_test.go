@@ -150,7 +150,7 @@ func (w *walker) value(s complete.Suggestion) string {
 // TestWalk is S3: whatever statement the golden cases of the parser hold can be
 // written by taking suggestions.
 func TestWalk(t *testing.T) {
-	const walks = 3000
+	const walks = 1500
 	w := &walker{rand.New(rand.NewPCG(1, 2)), declared(t, shop), t}
 	seen := map[string]int{}
 	for range walks {

@@ -25,6 +25,8 @@ type Sessions interface {
 	Execute(ctx context.Context, user *catalog.User, r *sessionpb.ExecuteRequest) (*sessionpb.ExecuteReply, error)
 	Attach(ctx context.Context, user *catalog.User, r *sessionpb.AttachRequest) (*sessionpb.AttachReply, error)
 	Inspect(ctx context.Context, user *catalog.User, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error)
+	Suggest(ctx context.Context, user *catalog.User, r *sessionpb.SuggestRequest) (*sessionpb.SuggestReply, error)
+	Choices(ctx context.Context, user *catalog.User, r *sessionpb.ChoicesRequest) (*sessionpb.ChoicesReply, error)
 	Close(ctx context.Context, user *catalog.User, r *sessionpb.CloseRequest) (*sessionpb.CloseReply, error)
 	Subscribe(ctx context.Context, user *catalog.User, r *sessionpb.SubscribeRequest, send func(*sessionpb.SubscriptionFrame) error) error
 	Unsubscribe(ctx context.Context, user *catalog.User, r *sessionpb.UnsubscribeRequest) (*sessionpb.UnsubscribeReply, error)
@@ -91,6 +93,8 @@ func (s *SessionServer) procedures() http.Handler {
 	unary(mux, "Execute", options, s.sessions.Execute)
 	unary(mux, "Attach", options, s.sessions.Attach)
 	unary(mux, "Inspect", options, s.sessions.Inspect)
+	unary(mux, "Suggest", options, s.sessions.Suggest)
+	unary(mux, "Choices", options, s.sessions.Choices)
 	unary(mux, "Close", options, s.sessions.Close)
 	unary(mux, "Unsubscribe", options, s.sessions.Unsubscribe)
 	return mux

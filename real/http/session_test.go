@@ -56,6 +56,14 @@ func (s *sessions) Inspect(context.Context, *catalog.User, *sessionpb.InspectReq
 	return &sessionpb.InspectReply{}, nil
 }
 
+func (s *sessions) Suggest(_ context.Context, _ *catalog.User, r *sessionpb.SuggestRequest) (*sessionpb.SuggestReply, error) {
+	return &sessionpb.SuggestReply{Suggestions: []*sessionpb.Suggestion{{Display: r.GetInput()}}}, nil
+}
+
+func (s *sessions) Choices(context.Context, *catalog.User, *sessionpb.ChoicesRequest) (*sessionpb.ChoicesReply, error) {
+	return &sessionpb.ChoicesReply{}, nil
+}
+
 func (s *sessions) Close(context.Context, *catalog.User, *sessionpb.CloseRequest) (*sessionpb.CloseReply, error) {
 	s.ended.Set()
 	return &sessionpb.CloseReply{}, nil

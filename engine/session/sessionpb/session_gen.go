@@ -185,6 +185,59 @@ func (RowFormat) EnumDescriptor() ([]byte, []int) {
 	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{2}
 }
 
+// SuggestStatus says whether there are suggestions.
+type SuggestStatus int32
+
+const (
+	SuggestStatus_READY           SuggestStatus = 0
+	SuggestStatus_MISSING_CONTEXT SuggestStatus = 1 // something of a domain stands here, and none is selected
+	SuggestStatus_STALE_CONTEXT   SuggestStatus = 2 // the continuation belongs to something that changed
+	SuggestStatus_LOOKUP_FAILED   SuggestStatus = 3
+)
+
+// Enum value maps for SuggestStatus.
+var (
+	SuggestStatus_name = map[int32]string{
+		0: "READY",
+		1: "MISSING_CONTEXT",
+		2: "STALE_CONTEXT",
+		3: "LOOKUP_FAILED",
+	}
+	SuggestStatus_value = map[string]int32{
+		"READY":           0,
+		"MISSING_CONTEXT": 1,
+		"STALE_CONTEXT":   2,
+		"LOOKUP_FAILED":   3,
+	}
+)
+
+func (x SuggestStatus) Enum() *SuggestStatus {
+	p := new(SuggestStatus)
+	*p = x
+	return p
+}
+
+func (x SuggestStatus) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SuggestStatus) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_session_sessionpb_session_proto_enumTypes[3].Descriptor()
+}
+
+func (SuggestStatus) Type() protoreflect.EnumType {
+	return &file_engine_session_sessionpb_session_proto_enumTypes[3]
+}
+
+func (x SuggestStatus) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SuggestStatus.Descriptor instead.
+func (SuggestStatus) EnumDescriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{3}
+}
+
 type Ending_Reason int32
 
 const (
@@ -218,11 +271,11 @@ func (x Ending_Reason) String() string {
 }
 
 func (Ending_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_session_sessionpb_session_proto_enumTypes[3].Descriptor()
+	return file_engine_session_sessionpb_session_proto_enumTypes[4].Descriptor()
 }
 
 func (Ending_Reason) Type() protoreflect.EnumType {
-	return &file_engine_session_sessionpb_session_proto_enumTypes[3]
+	return &file_engine_session_sessionpb_session_proto_enumTypes[4]
 }
 
 func (x Ending_Reason) Number() protoreflect.EnumNumber {
@@ -279,11 +332,11 @@ func (x TransactionStatus_State) String() string {
 }
 
 func (TransactionStatus_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_session_sessionpb_session_proto_enumTypes[4].Descriptor()
+	return file_engine_session_sessionpb_session_proto_enumTypes[5].Descriptor()
 }
 
 func (TransactionStatus_State) Type() protoreflect.EnumType {
-	return &file_engine_session_sessionpb_session_proto_enumTypes[4]
+	return &file_engine_session_sessionpb_session_proto_enumTypes[5]
 }
 
 func (x TransactionStatus_State) Number() protoreflect.EnumNumber {
@@ -293,6 +346,73 @@ func (x TransactionStatus_State) Number() protoreflect.EnumNumber {
 // Deprecated: Use TransactionStatus_State.Descriptor instead.
 func (TransactionStatus_State) EnumDescriptor() ([]byte, []int) {
 	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{21, 0}
+}
+
+type ChoicesRequest_What int32
+
+const (
+	ChoicesRequest_SCHEMAS       ChoicesRequest_What = 0
+	ChoicesRequest_BRANCHES      ChoicesRequest_What = 1
+	ChoicesRequest_RELAYS        ChoicesRequest_What = 2 // with exactly this branch; unbranched ones for an empty one
+	ChoicesRequest_DECODERS      ChoicesRequest_What = 3
+	ChoicesRequest_CLIENTS       ChoicesRequest_What = 4 // of this type
+	ChoicesRequest_ENDPOINTS     ChoicesRequest_What = 5
+	ChoicesRequest_VERSIONS      ChoicesRequest_What = 6 // of this resource
+	ChoicesRequest_SCHEMA_FIELDS ChoicesRequest_What = 7
+	ChoicesRequest_RELAY_FIELDS  ChoicesRequest_What = 8
+)
+
+// Enum value maps for ChoicesRequest_What.
+var (
+	ChoicesRequest_What_name = map[int32]string{
+		0: "SCHEMAS",
+		1: "BRANCHES",
+		2: "RELAYS",
+		3: "DECODERS",
+		4: "CLIENTS",
+		5: "ENDPOINTS",
+		6: "VERSIONS",
+		7: "SCHEMA_FIELDS",
+		8: "RELAY_FIELDS",
+	}
+	ChoicesRequest_What_value = map[string]int32{
+		"SCHEMAS":       0,
+		"BRANCHES":      1,
+		"RELAYS":        2,
+		"DECODERS":      3,
+		"CLIENTS":       4,
+		"ENDPOINTS":     5,
+		"VERSIONS":      6,
+		"SCHEMA_FIELDS": 7,
+		"RELAY_FIELDS":  8,
+	}
+)
+
+func (x ChoicesRequest_What) Enum() *ChoicesRequest_What {
+	p := new(ChoicesRequest_What)
+	*p = x
+	return p
+}
+
+func (x ChoicesRequest_What) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ChoicesRequest_What) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_session_sessionpb_session_proto_enumTypes[6].Descriptor()
+}
+
+func (ChoicesRequest_What) Type() protoreflect.EnumType {
+	return &file_engine_session_sessionpb_session_proto_enumTypes[6]
+}
+
+func (x ChoicesRequest_What) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ChoicesRequest_What.Descriptor instead.
+func (ChoicesRequest_What) EnumDescriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{41, 0}
 }
 
 type OpenRequest struct {
@@ -2885,6 +3005,440 @@ func (x *UnsubscribeReply) GetText() string {
 	return ""
 }
 
+type SuggestRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	Input         string                 `protobuf:"bytes,2,opt,name=input,proto3" json:"input,omitempty"`
+	Cursor        uint64                 `protobuf:"varint,3,opt,name=cursor,proto3" json:"cursor,omitempty"` // a byte offset of the input, between two characters
+	Domain        string                 `protobuf:"bytes,4,opt,name=domain,proto3" json:"domain,omitempty"`
+	PageSize      uint32                 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"` // 1 to 100
+	Continuation  string                 `protobuf:"bytes,6,opt,name=continuation,proto3" json:"continuation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestRequest) Reset() {
+	*x = SuggestRequest{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestRequest) ProtoMessage() {}
+
+func (x *SuggestRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestRequest.ProtoReflect.Descriptor instead.
+func (*SuggestRequest) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *SuggestRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *SuggestRequest) GetInput() string {
+	if x != nil {
+		return x.Input
+	}
+	return ""
+}
+
+func (x *SuggestRequest) GetCursor() uint64 {
+	if x != nil {
+		return x.Cursor
+	}
+	return 0
+}
+
+func (x *SuggestRequest) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *SuggestRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *SuggestRequest) GetContinuation() string {
+	if x != nil {
+		return x.Continuation
+	}
+	return ""
+}
+
+type SuggestReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Status        SuggestStatus          `protobuf:"varint,1,opt,name=status,proto3,enum=plexus.session.v1.SuggestStatus" json:"status,omitempty"`
+	Suggestions   []*Suggestion          `protobuf:"bytes,2,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
+	Continuation  string                 `protobuf:"bytes,3,opt,name=continuation,proto3" json:"continuation,omitempty"` // empty at the end
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestReply) Reset() {
+	*x = SuggestReply{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestReply) ProtoMessage() {}
+
+func (x *SuggestReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestReply.ProtoReflect.Descriptor instead.
+func (*SuggestReply) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *SuggestReply) GetStatus() SuggestStatus {
+	if x != nil {
+		return x.Status
+	}
+	return SuggestStatus_READY
+}
+
+func (x *SuggestReply) GetSuggestions() []*Suggestion {
+	if x != nil {
+		return x.Suggestions
+	}
+	return nil
+}
+
+func (x *SuggestReply) GetContinuation() string {
+	if x != nil {
+		return x.Continuation
+	}
+	return ""
+}
+
+// Suggestion is one edit: replacement in place of the bytes from start to end.
+type Suggestion struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Display       string                 `protobuf:"bytes,1,opt,name=display,proto3" json:"display,omitempty"`
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"` // reference, field, keyword, function, udf, punctuation, literal, name, local_path
+	Start         uint64                 `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
+	End           uint64                 `protobuf:"varint,4,opt,name=end,proto3" json:"end,omitempty"`
+	Replacement   string                 `protobuf:"bytes,5,opt,name=replacement,proto3" json:"replacement,omitempty"`
+	LocalPath     bool                   `protobuf:"varint,6,opt,name=local_path,json=localPath,proto3" json:"local_path,omitempty"` // the client completes the replaced text from its own files
+	Detail        string                 `protobuf:"bytes,7,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Suggestion) Reset() {
+	*x = Suggestion{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Suggestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Suggestion) ProtoMessage() {}
+
+func (x *Suggestion) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Suggestion.ProtoReflect.Descriptor instead.
+func (*Suggestion) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Suggestion) GetDisplay() string {
+	if x != nil {
+		return x.Display
+	}
+	return ""
+}
+
+func (x *Suggestion) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Suggestion) GetStart() uint64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Suggestion) GetEnd() uint64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *Suggestion) GetReplacement() string {
+	if x != nil {
+		return x.Replacement
+	}
+	return ""
+}
+
+func (x *Suggestion) GetLocalPath() bool {
+	if x != nil {
+		return x.LocalPath
+	}
+	return false
+}
+
+func (x *Suggestion) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+// ChoicesRequest asks for the values that a field of a form can take.
+type ChoicesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	Domain        string                 `protobuf:"bytes,2,opt,name=domain,proto3" json:"domain,omitempty"`
+	What          ChoicesRequest_What    `protobuf:"varint,3,opt,name=what,proto3,enum=plexus.session.v1.ChoicesRequest_What" json:"what,omitempty"`
+	Of            string                 `protobuf:"bytes,4,opt,name=of,proto3" json:"of,omitempty"`                              // what RELAYS, CLIENTS, VERSIONS, SCHEMA_FIELDS and RELAY_FIELDS are of
+	PageSize      uint32                 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"` // 1 to 100
+	Continuation  string                 `protobuf:"bytes,6,opt,name=continuation,proto3" json:"continuation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChoicesRequest) Reset() {
+	*x = ChoicesRequest{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChoicesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChoicesRequest) ProtoMessage() {}
+
+func (x *ChoicesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChoicesRequest.ProtoReflect.Descriptor instead.
+func (*ChoicesRequest) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ChoicesRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ChoicesRequest) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *ChoicesRequest) GetWhat() ChoicesRequest_What {
+	if x != nil {
+		return x.What
+	}
+	return ChoicesRequest_SCHEMAS
+}
+
+func (x *ChoicesRequest) GetOf() string {
+	if x != nil {
+		return x.Of
+	}
+	return ""
+}
+
+func (x *ChoicesRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ChoicesRequest) GetContinuation() string {
+	if x != nil {
+		return x.Continuation
+	}
+	return ""
+}
+
+type ChoicesReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Status        SuggestStatus          `protobuf:"varint,1,opt,name=status,proto3,enum=plexus.session.v1.SuggestStatus" json:"status,omitempty"`
+	Choices       []*Choice              `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"`
+	Continuation  string                 `protobuf:"bytes,3,opt,name=continuation,proto3" json:"continuation,omitempty"` // empty at the end
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChoicesReply) Reset() {
+	*x = ChoicesReply{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChoicesReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChoicesReply) ProtoMessage() {}
+
+func (x *ChoicesReply) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChoicesReply.ProtoReflect.Descriptor instead.
+func (*ChoicesReply) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ChoicesReply) GetStatus() SuggestStatus {
+	if x != nil {
+		return x.Status
+	}
+	return SuggestStatus_READY
+}
+
+func (x *ChoicesReply) GetChoices() []*Choice {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
+func (x *ChoicesReply) GetContinuation() string {
+	if x != nil {
+		return x.Continuation
+	}
+	return ""
+}
+
+type Choice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Detail        string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Choice) Reset() {
+	*x = Choice{}
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Choice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Choice) ProtoMessage() {}
+
+func (x *Choice) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Choice.ProtoReflect.Descriptor instead.
+func (*Choice) Descriptor() ([]byte, []int) {
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Choice) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Choice) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 type Call struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Method        string                 `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
@@ -2896,7 +3450,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2908,7 +3462,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2921,7 +3475,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Call) GetMethod() string {
@@ -2955,7 +3509,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2967,7 +3521,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_engine_session_sessionpb_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2980,7 +3534,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
+	return file_engine_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *End) GetCode() string {
@@ -3210,7 +3764,55 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1c\n" +
 	"\tstatement\x18\x02 \x01(\tR\tstatement\"&\n" +
 	"\x10UnsubscribeReply\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\"^\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"\xb6\x01\n" +
+	"\x0eSuggestRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x14\n" +
+	"\x05input\x18\x02 \x01(\tR\x05input\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\x04R\x06cursor\x12\x16\n" +
+	"\x06domain\x18\x04 \x01(\tR\x06domain\x12\x1b\n" +
+	"\tpage_size\x18\x05 \x01(\rR\bpageSize\x12\"\n" +
+	"\fcontinuation\x18\x06 \x01(\tR\fcontinuation\"\xad\x01\n" +
+	"\fSuggestReply\x128\n" +
+	"\x06status\x18\x01 \x01(\x0e2 .plexus.session.v1.SuggestStatusR\x06status\x12?\n" +
+	"\vsuggestions\x18\x02 \x03(\v2\x1d.plexus.session.v1.SuggestionR\vsuggestions\x12\"\n" +
+	"\fcontinuation\x18\x03 \x01(\tR\fcontinuation\"\xbb\x01\n" +
+	"\n" +
+	"Suggestion\x12\x18\n" +
+	"\adisplay\x18\x01 \x01(\tR\adisplay\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05start\x18\x03 \x01(\x04R\x05start\x12\x10\n" +
+	"\x03end\x18\x04 \x01(\x04R\x03end\x12 \n" +
+	"\vreplacement\x18\x05 \x01(\tR\vreplacement\x12\x1d\n" +
+	"\n" +
+	"local_path\x18\x06 \x01(\bR\tlocalPath\x12\x16\n" +
+	"\x06detail\x18\a \x01(\tR\x06detail\"\xe1\x02\n" +
+	"\x0eChoicesRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x16\n" +
+	"\x06domain\x18\x02 \x01(\tR\x06domain\x12:\n" +
+	"\x04what\x18\x03 \x01(\x0e2&.plexus.session.v1.ChoicesRequest.WhatR\x04what\x12\x0e\n" +
+	"\x02of\x18\x04 \x01(\tR\x02of\x12\x1b\n" +
+	"\tpage_size\x18\x05 \x01(\rR\bpageSize\x12\"\n" +
+	"\fcontinuation\x18\x06 \x01(\tR\fcontinuation\"\x8a\x01\n" +
+	"\x04What\x12\v\n" +
+	"\aSCHEMAS\x10\x00\x12\f\n" +
+	"\bBRANCHES\x10\x01\x12\n" +
+	"\n" +
+	"\x06RELAYS\x10\x02\x12\f\n" +
+	"\bDECODERS\x10\x03\x12\v\n" +
+	"\aCLIENTS\x10\x04\x12\r\n" +
+	"\tENDPOINTS\x10\x05\x12\f\n" +
+	"\bVERSIONS\x10\x06\x12\x11\n" +
+	"\rSCHEMA_FIELDS\x10\a\x12\x10\n" +
+	"\fRELAY_FIELDS\x10\b\"\xa1\x01\n" +
+	"\fChoicesReply\x128\n" +
+	"\x06status\x18\x01 \x01(\x0e2 .plexus.session.v1.SuggestStatusR\x06status\x123\n" +
+	"\achoices\x18\x02 \x03(\v2\x19.plexus.session.v1.ChoiceR\achoices\x12\"\n" +
+	"\fcontinuation\x18\x03 \x01(\tR\fcontinuation\"4\n" +
+	"\x06Choice\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\"^\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12$\n" +
 	"\rauthorization\x18\x02 \x01(\tR\rauthorization\x12\x18\n" +
@@ -3238,12 +3840,19 @@ const file_engine_session_sessionpb_session_proto_rawDesc = "" +
 	"\tRowFormat\x12\x1a\n" +
 	"\x16ROW_FORMAT_UNSPECIFIED\x10\x00\x12\t\n" +
 	"\x05ARROW\x10\x01\x12\b\n" +
-	"\x04JSON\x10\x022\xb5\x04\n" +
+	"\x04JSON\x10\x02*U\n" +
+	"\rSuggestStatus\x12\t\n" +
+	"\x05READY\x10\x00\x12\x13\n" +
+	"\x0fMISSING_CONTEXT\x10\x01\x12\x11\n" +
+	"\rSTALE_CONTEXT\x10\x02\x12\x11\n" +
+	"\rLOOKUP_FAILED\x10\x032\xd3\x05\n" +
 	"\aSession\x12B\n" +
 	"\x04Open\x12\x1e.plexus.session.v1.OpenRequest\x1a\x18.plexus.session.v1.Event0\x01\x12M\n" +
 	"\aExecute\x12!.plexus.session.v1.ExecuteRequest\x1a\x1f.plexus.session.v1.ExecuteReply\x12J\n" +
 	"\x06Attach\x12 .plexus.session.v1.AttachRequest\x1a\x1e.plexus.session.v1.AttachReply\x12M\n" +
-	"\aInspect\x12!.plexus.session.v1.InspectRequest\x1a\x1f.plexus.session.v1.InspectReply\x12G\n" +
+	"\aInspect\x12!.plexus.session.v1.InspectRequest\x1a\x1f.plexus.session.v1.InspectReply\x12M\n" +
+	"\aSuggest\x12!.plexus.session.v1.SuggestRequest\x1a\x1f.plexus.session.v1.SuggestReply\x12M\n" +
+	"\aChoices\x12!.plexus.session.v1.ChoicesRequest\x1a\x1f.plexus.session.v1.ChoicesReply\x12G\n" +
 	"\x05Close\x12\x1f.plexus.session.v1.CloseRequest\x1a\x1d.plexus.session.v1.CloseReply\x12X\n" +
 	"\tSubscribe\x12#.plexus.session.v1.SubscribeRequest\x1a$.plexus.session.v1.SubscriptionFrame0\x01\x12Y\n" +
 	"\vUnsubscribe\x12%.plexus.session.v1.UnsubscribeRequest\x1a#.plexus.session.v1.UnsubscribeReplyB!Z\x1fplexus/engine/session/sessionpbb\x06proto3"
@@ -3260,115 +3869,132 @@ func file_engine_session_sessionpb_session_proto_rawDescGZIP() []byte {
 	return file_engine_session_sessionpb_session_proto_rawDescData
 }
 
-var file_engine_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_engine_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_engine_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_engine_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_engine_session_sessionpb_session_proto_goTypes = []any{
 	(Origin)(0),                  // 0: plexus.session.v1.Origin
 	(Disposition)(0),             // 1: plexus.session.v1.Disposition
 	(RowFormat)(0),               // 2: plexus.session.v1.RowFormat
-	(Ending_Reason)(0),           // 3: plexus.session.v1.Ending.Reason
-	(TransactionStatus_State)(0), // 4: plexus.session.v1.TransactionStatus.State
-	(*OpenRequest)(nil),          // 5: plexus.session.v1.OpenRequest
-	(*Event)(nil),                // 6: plexus.session.v1.Event
-	(*Welcome)(nil),              // 7: plexus.session.v1.Welcome
-	(*Limits)(nil),               // 8: plexus.session.v1.Limits
-	(*Leadership)(nil),           // 9: plexus.session.v1.Leadership
-	(*Domains)(nil),              // 10: plexus.session.v1.Domains
-	(*DomainSummary)(nil),        // 11: plexus.session.v1.DomainSummary
-	(*Notice)(nil),               // 12: plexus.session.v1.Notice
-	(*Ending)(nil),               // 13: plexus.session.v1.Ending
-	(*ExecuteRequest)(nil),       // 14: plexus.session.v1.ExecuteRequest
-	(*PreviewId)(nil),            // 15: plexus.session.v1.PreviewId
-	(*ExecuteReply)(nil),         // 16: plexus.session.v1.ExecuteReply
-	(*Redirect)(nil),             // 17: plexus.session.v1.Redirect
-	(*StalePreview)(nil),         // 18: plexus.session.v1.StalePreview
-	(*Document)(nil),             // 19: plexus.session.v1.Document
-	(*Scalar)(nil),               // 20: plexus.session.v1.Scalar
-	(*List)(nil),                 // 21: plexus.session.v1.List
-	(*Map)(nil),                  // 22: plexus.session.v1.Map
-	(*Member)(nil),               // 23: plexus.session.v1.Member
-	(*Diagnostic)(nil),           // 24: plexus.session.v1.Diagnostic
-	(*StatementOutcome)(nil),     // 25: plexus.session.v1.StatementOutcome
-	(*TransactionStatus)(nil),    // 26: plexus.session.v1.TransactionStatus
-	(*AttachRequest)(nil),        // 27: plexus.session.v1.AttachRequest
-	(*AttachReply)(nil),          // 28: plexus.session.v1.AttachReply
-	(*InspectRequest)(nil),       // 29: plexus.session.v1.InspectRequest
-	(*InspectReply)(nil),         // 30: plexus.session.v1.InspectReply
-	(*CloseRequest)(nil),         // 31: plexus.session.v1.CloseRequest
-	(*CloseReply)(nil),           // 32: plexus.session.v1.CloseReply
-	(*SubscribeRequest)(nil),     // 33: plexus.session.v1.SubscribeRequest
-	(*SubscriptionFrame)(nil),    // 34: plexus.session.v1.SubscriptionFrame
-	(*Opened)(nil),               // 35: plexus.session.v1.Opened
-	(*Column)(nil),               // 36: plexus.session.v1.Column
-	(*Rows)(nil),                 // 37: plexus.session.v1.Rows
-	(*Skipped)(nil),              // 38: plexus.session.v1.Skipped
-	(*Lost)(nil),                 // 39: plexus.session.v1.Lost
-	(*Ended)(nil),                // 40: plexus.session.v1.Ended
-	(*UnsubscribeRequest)(nil),   // 41: plexus.session.v1.UnsubscribeRequest
-	(*UnsubscribeReply)(nil),     // 42: plexus.session.v1.UnsubscribeReply
-	(*Call)(nil),                 // 43: plexus.session.v1.Call
-	(*End)(nil),                  // 44: plexus.session.v1.End
+	(SuggestStatus)(0),           // 3: plexus.session.v1.SuggestStatus
+	(Ending_Reason)(0),           // 4: plexus.session.v1.Ending.Reason
+	(TransactionStatus_State)(0), // 5: plexus.session.v1.TransactionStatus.State
+	(ChoicesRequest_What)(0),     // 6: plexus.session.v1.ChoicesRequest.What
+	(*OpenRequest)(nil),          // 7: plexus.session.v1.OpenRequest
+	(*Event)(nil),                // 8: plexus.session.v1.Event
+	(*Welcome)(nil),              // 9: plexus.session.v1.Welcome
+	(*Limits)(nil),               // 10: plexus.session.v1.Limits
+	(*Leadership)(nil),           // 11: plexus.session.v1.Leadership
+	(*Domains)(nil),              // 12: plexus.session.v1.Domains
+	(*DomainSummary)(nil),        // 13: plexus.session.v1.DomainSummary
+	(*Notice)(nil),               // 14: plexus.session.v1.Notice
+	(*Ending)(nil),               // 15: plexus.session.v1.Ending
+	(*ExecuteRequest)(nil),       // 16: plexus.session.v1.ExecuteRequest
+	(*PreviewId)(nil),            // 17: plexus.session.v1.PreviewId
+	(*ExecuteReply)(nil),         // 18: plexus.session.v1.ExecuteReply
+	(*Redirect)(nil),             // 19: plexus.session.v1.Redirect
+	(*StalePreview)(nil),         // 20: plexus.session.v1.StalePreview
+	(*Document)(nil),             // 21: plexus.session.v1.Document
+	(*Scalar)(nil),               // 22: plexus.session.v1.Scalar
+	(*List)(nil),                 // 23: plexus.session.v1.List
+	(*Map)(nil),                  // 24: plexus.session.v1.Map
+	(*Member)(nil),               // 25: plexus.session.v1.Member
+	(*Diagnostic)(nil),           // 26: plexus.session.v1.Diagnostic
+	(*StatementOutcome)(nil),     // 27: plexus.session.v1.StatementOutcome
+	(*TransactionStatus)(nil),    // 28: plexus.session.v1.TransactionStatus
+	(*AttachRequest)(nil),        // 29: plexus.session.v1.AttachRequest
+	(*AttachReply)(nil),          // 30: plexus.session.v1.AttachReply
+	(*InspectRequest)(nil),       // 31: plexus.session.v1.InspectRequest
+	(*InspectReply)(nil),         // 32: plexus.session.v1.InspectReply
+	(*CloseRequest)(nil),         // 33: plexus.session.v1.CloseRequest
+	(*CloseReply)(nil),           // 34: plexus.session.v1.CloseReply
+	(*SubscribeRequest)(nil),     // 35: plexus.session.v1.SubscribeRequest
+	(*SubscriptionFrame)(nil),    // 36: plexus.session.v1.SubscriptionFrame
+	(*Opened)(nil),               // 37: plexus.session.v1.Opened
+	(*Column)(nil),               // 38: plexus.session.v1.Column
+	(*Rows)(nil),                 // 39: plexus.session.v1.Rows
+	(*Skipped)(nil),              // 40: plexus.session.v1.Skipped
+	(*Lost)(nil),                 // 41: plexus.session.v1.Lost
+	(*Ended)(nil),                // 42: plexus.session.v1.Ended
+	(*UnsubscribeRequest)(nil),   // 43: plexus.session.v1.UnsubscribeRequest
+	(*UnsubscribeReply)(nil),     // 44: plexus.session.v1.UnsubscribeReply
+	(*SuggestRequest)(nil),       // 45: plexus.session.v1.SuggestRequest
+	(*SuggestReply)(nil),         // 46: plexus.session.v1.SuggestReply
+	(*Suggestion)(nil),           // 47: plexus.session.v1.Suggestion
+	(*ChoicesRequest)(nil),       // 48: plexus.session.v1.ChoicesRequest
+	(*ChoicesReply)(nil),         // 49: plexus.session.v1.ChoicesReply
+	(*Choice)(nil),               // 50: plexus.session.v1.Choice
+	(*Call)(nil),                 // 51: plexus.session.v1.Call
+	(*End)(nil),                  // 52: plexus.session.v1.End
 }
 var file_engine_session_sessionpb_session_proto_depIdxs = []int32{
-	7,  // 0: plexus.session.v1.Event.welcome:type_name -> plexus.session.v1.Welcome
-	9,  // 1: plexus.session.v1.Event.leadership:type_name -> plexus.session.v1.Leadership
-	10, // 2: plexus.session.v1.Event.domains:type_name -> plexus.session.v1.Domains
-	12, // 3: plexus.session.v1.Event.notice:type_name -> plexus.session.v1.Notice
-	13, // 4: plexus.session.v1.Event.ending:type_name -> plexus.session.v1.Ending
-	8,  // 5: plexus.session.v1.Welcome.limits:type_name -> plexus.session.v1.Limits
-	11, // 6: plexus.session.v1.Domains.domains:type_name -> plexus.session.v1.DomainSummary
-	3,  // 7: plexus.session.v1.Ending.reason:type_name -> plexus.session.v1.Ending.Reason
-	15, // 8: plexus.session.v1.ExecuteRequest.expected_preview:type_name -> plexus.session.v1.PreviewId
+	9,  // 0: plexus.session.v1.Event.welcome:type_name -> plexus.session.v1.Welcome
+	11, // 1: plexus.session.v1.Event.leadership:type_name -> plexus.session.v1.Leadership
+	12, // 2: plexus.session.v1.Event.domains:type_name -> plexus.session.v1.Domains
+	14, // 3: plexus.session.v1.Event.notice:type_name -> plexus.session.v1.Notice
+	15, // 4: plexus.session.v1.Event.ending:type_name -> plexus.session.v1.Ending
+	10, // 5: plexus.session.v1.Welcome.limits:type_name -> plexus.session.v1.Limits
+	13, // 6: plexus.session.v1.Domains.domains:type_name -> plexus.session.v1.DomainSummary
+	4,  // 7: plexus.session.v1.Ending.reason:type_name -> plexus.session.v1.Ending.Reason
+	17, // 8: plexus.session.v1.ExecuteRequest.expected_preview:type_name -> plexus.session.v1.PreviewId
 	0,  // 9: plexus.session.v1.ExecuteReply.origin:type_name -> plexus.session.v1.Origin
 	1,  // 10: plexus.session.v1.ExecuteReply.disposition:type_name -> plexus.session.v1.Disposition
-	19, // 11: plexus.session.v1.ExecuteReply.document:type_name -> plexus.session.v1.Document
-	24, // 12: plexus.session.v1.ExecuteReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
-	25, // 13: plexus.session.v1.ExecuteReply.statements:type_name -> plexus.session.v1.StatementOutcome
-	26, // 14: plexus.session.v1.ExecuteReply.transaction:type_name -> plexus.session.v1.TransactionStatus
-	17, // 15: plexus.session.v1.ExecuteReply.redirect:type_name -> plexus.session.v1.Redirect
-	18, // 16: plexus.session.v1.ExecuteReply.stale_preview:type_name -> plexus.session.v1.StalePreview
-	15, // 17: plexus.session.v1.StalePreview.expected:type_name -> plexus.session.v1.PreviewId
-	15, // 18: plexus.session.v1.StalePreview.current:type_name -> plexus.session.v1.PreviewId
-	20, // 19: plexus.session.v1.Document.scalar:type_name -> plexus.session.v1.Scalar
-	21, // 20: plexus.session.v1.Document.list:type_name -> plexus.session.v1.List
-	22, // 21: plexus.session.v1.Document.map:type_name -> plexus.session.v1.Map
-	19, // 22: plexus.session.v1.List.items:type_name -> plexus.session.v1.Document
-	23, // 23: plexus.session.v1.Map.members:type_name -> plexus.session.v1.Member
-	19, // 24: plexus.session.v1.Member.value:type_name -> plexus.session.v1.Document
-	4,  // 25: plexus.session.v1.TransactionStatus.state:type_name -> plexus.session.v1.TransactionStatus.State
-	15, // 26: plexus.session.v1.TransactionStatus.preview:type_name -> plexus.session.v1.PreviewId
+	21, // 11: plexus.session.v1.ExecuteReply.document:type_name -> plexus.session.v1.Document
+	26, // 12: plexus.session.v1.ExecuteReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
+	27, // 13: plexus.session.v1.ExecuteReply.statements:type_name -> plexus.session.v1.StatementOutcome
+	28, // 14: plexus.session.v1.ExecuteReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	19, // 15: plexus.session.v1.ExecuteReply.redirect:type_name -> plexus.session.v1.Redirect
+	20, // 16: plexus.session.v1.ExecuteReply.stale_preview:type_name -> plexus.session.v1.StalePreview
+	17, // 17: plexus.session.v1.StalePreview.expected:type_name -> plexus.session.v1.PreviewId
+	17, // 18: plexus.session.v1.StalePreview.current:type_name -> plexus.session.v1.PreviewId
+	22, // 19: plexus.session.v1.Document.scalar:type_name -> plexus.session.v1.Scalar
+	23, // 20: plexus.session.v1.Document.list:type_name -> plexus.session.v1.List
+	24, // 21: plexus.session.v1.Document.map:type_name -> plexus.session.v1.Map
+	21, // 22: plexus.session.v1.List.items:type_name -> plexus.session.v1.Document
+	25, // 23: plexus.session.v1.Map.members:type_name -> plexus.session.v1.Member
+	21, // 24: plexus.session.v1.Member.value:type_name -> plexus.session.v1.Document
+	5,  // 25: plexus.session.v1.TransactionStatus.state:type_name -> plexus.session.v1.TransactionStatus.State
+	17, // 26: plexus.session.v1.TransactionStatus.preview:type_name -> plexus.session.v1.PreviewId
 	1,  // 27: plexus.session.v1.AttachReply.disposition:type_name -> plexus.session.v1.Disposition
-	26, // 28: plexus.session.v1.AttachReply.transaction:type_name -> plexus.session.v1.TransactionStatus
-	17, // 29: plexus.session.v1.AttachReply.redirect:type_name -> plexus.session.v1.Redirect
-	24, // 30: plexus.session.v1.AttachReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
-	16, // 31: plexus.session.v1.InspectReply.reply:type_name -> plexus.session.v1.ExecuteReply
-	26, // 32: plexus.session.v1.InspectReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	28, // 28: plexus.session.v1.AttachReply.transaction:type_name -> plexus.session.v1.TransactionStatus
+	19, // 29: plexus.session.v1.AttachReply.redirect:type_name -> plexus.session.v1.Redirect
+	26, // 30: plexus.session.v1.AttachReply.diagnostics:type_name -> plexus.session.v1.Diagnostic
+	18, // 31: plexus.session.v1.InspectReply.reply:type_name -> plexus.session.v1.ExecuteReply
+	28, // 32: plexus.session.v1.InspectReply.transaction:type_name -> plexus.session.v1.TransactionStatus
 	2,  // 33: plexus.session.v1.SubscribeRequest.format:type_name -> plexus.session.v1.RowFormat
-	35, // 34: plexus.session.v1.SubscriptionFrame.opened:type_name -> plexus.session.v1.Opened
-	37, // 35: plexus.session.v1.SubscriptionFrame.rows:type_name -> plexus.session.v1.Rows
-	38, // 36: plexus.session.v1.SubscriptionFrame.skipped:type_name -> plexus.session.v1.Skipped
-	39, // 37: plexus.session.v1.SubscriptionFrame.lost:type_name -> plexus.session.v1.Lost
-	40, // 38: plexus.session.v1.SubscriptionFrame.ended:type_name -> plexus.session.v1.Ended
-	36, // 39: plexus.session.v1.Opened.columns:type_name -> plexus.session.v1.Column
-	5,  // 40: plexus.session.v1.Session.Open:input_type -> plexus.session.v1.OpenRequest
-	14, // 41: plexus.session.v1.Session.Execute:input_type -> plexus.session.v1.ExecuteRequest
-	27, // 42: plexus.session.v1.Session.Attach:input_type -> plexus.session.v1.AttachRequest
-	29, // 43: plexus.session.v1.Session.Inspect:input_type -> plexus.session.v1.InspectRequest
-	31, // 44: plexus.session.v1.Session.Close:input_type -> plexus.session.v1.CloseRequest
-	33, // 45: plexus.session.v1.Session.Subscribe:input_type -> plexus.session.v1.SubscribeRequest
-	41, // 46: plexus.session.v1.Session.Unsubscribe:input_type -> plexus.session.v1.UnsubscribeRequest
-	6,  // 47: plexus.session.v1.Session.Open:output_type -> plexus.session.v1.Event
-	16, // 48: plexus.session.v1.Session.Execute:output_type -> plexus.session.v1.ExecuteReply
-	28, // 49: plexus.session.v1.Session.Attach:output_type -> plexus.session.v1.AttachReply
-	30, // 50: plexus.session.v1.Session.Inspect:output_type -> plexus.session.v1.InspectReply
-	32, // 51: plexus.session.v1.Session.Close:output_type -> plexus.session.v1.CloseReply
-	34, // 52: plexus.session.v1.Session.Subscribe:output_type -> plexus.session.v1.SubscriptionFrame
-	42, // 53: plexus.session.v1.Session.Unsubscribe:output_type -> plexus.session.v1.UnsubscribeReply
-	47, // [47:54] is the sub-list for method output_type
-	40, // [40:47] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	37, // 34: plexus.session.v1.SubscriptionFrame.opened:type_name -> plexus.session.v1.Opened
+	39, // 35: plexus.session.v1.SubscriptionFrame.rows:type_name -> plexus.session.v1.Rows
+	40, // 36: plexus.session.v1.SubscriptionFrame.skipped:type_name -> plexus.session.v1.Skipped
+	41, // 37: plexus.session.v1.SubscriptionFrame.lost:type_name -> plexus.session.v1.Lost
+	42, // 38: plexus.session.v1.SubscriptionFrame.ended:type_name -> plexus.session.v1.Ended
+	38, // 39: plexus.session.v1.Opened.columns:type_name -> plexus.session.v1.Column
+	3,  // 40: plexus.session.v1.SuggestReply.status:type_name -> plexus.session.v1.SuggestStatus
+	47, // 41: plexus.session.v1.SuggestReply.suggestions:type_name -> plexus.session.v1.Suggestion
+	6,  // 42: plexus.session.v1.ChoicesRequest.what:type_name -> plexus.session.v1.ChoicesRequest.What
+	3,  // 43: plexus.session.v1.ChoicesReply.status:type_name -> plexus.session.v1.SuggestStatus
+	50, // 44: plexus.session.v1.ChoicesReply.choices:type_name -> plexus.session.v1.Choice
+	7,  // 45: plexus.session.v1.Session.Open:input_type -> plexus.session.v1.OpenRequest
+	16, // 46: plexus.session.v1.Session.Execute:input_type -> plexus.session.v1.ExecuteRequest
+	29, // 47: plexus.session.v1.Session.Attach:input_type -> plexus.session.v1.AttachRequest
+	31, // 48: plexus.session.v1.Session.Inspect:input_type -> plexus.session.v1.InspectRequest
+	45, // 49: plexus.session.v1.Session.Suggest:input_type -> plexus.session.v1.SuggestRequest
+	48, // 50: plexus.session.v1.Session.Choices:input_type -> plexus.session.v1.ChoicesRequest
+	33, // 51: plexus.session.v1.Session.Close:input_type -> plexus.session.v1.CloseRequest
+	35, // 52: plexus.session.v1.Session.Subscribe:input_type -> plexus.session.v1.SubscribeRequest
+	43, // 53: plexus.session.v1.Session.Unsubscribe:input_type -> plexus.session.v1.UnsubscribeRequest
+	8,  // 54: plexus.session.v1.Session.Open:output_type -> plexus.session.v1.Event
+	18, // 55: plexus.session.v1.Session.Execute:output_type -> plexus.session.v1.ExecuteReply
+	30, // 56: plexus.session.v1.Session.Attach:output_type -> plexus.session.v1.AttachReply
+	32, // 57: plexus.session.v1.Session.Inspect:output_type -> plexus.session.v1.InspectReply
+	46, // 58: plexus.session.v1.Session.Suggest:output_type -> plexus.session.v1.SuggestReply
+	49, // 59: plexus.session.v1.Session.Choices:output_type -> plexus.session.v1.ChoicesReply
+	34, // 60: plexus.session.v1.Session.Close:output_type -> plexus.session.v1.CloseReply
+	36, // 61: plexus.session.v1.Session.Subscribe:output_type -> plexus.session.v1.SubscriptionFrame
+	44, // 62: plexus.session.v1.Session.Unsubscribe:output_type -> plexus.session.v1.UnsubscribeReply
+	54, // [54:63] is the sub-list for method output_type
+	45, // [45:54] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_engine_session_sessionpb_session_proto_init() }
@@ -3409,8 +4035,8 @@ func file_engine_session_sessionpb_session_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_session_sessionpb_session_proto_rawDesc), len(file_engine_session_sessionpb_session_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   40,
+			NumEnums:      7,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

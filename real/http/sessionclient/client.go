@@ -70,6 +70,8 @@ type transport struct {
 	execute     *connect.Client[sessionpb.ExecuteRequest, sessionpb.ExecuteReply]
 	inspect     *connect.Client[sessionpb.InspectRequest, sessionpb.InspectReply]
 	attach      *connect.Client[sessionpb.AttachRequest, sessionpb.AttachReply]
+	suggest     *connect.Client[sessionpb.SuggestRequest, sessionpb.SuggestReply]
+	choices     *connect.Client[sessionpb.ChoicesRequest, sessionpb.ChoicesReply]
 	close       *connect.Client[sessionpb.CloseRequest, sessionpb.CloseReply]
 	unsubscribe *connect.Client[sessionpb.UnsubscribeRequest, sessionpb.UnsubscribeReply]
 }
@@ -98,6 +100,8 @@ func New(w primitives.World, user, password string) client.Dialer {
 			execute:     connect.NewClient[sessionpb.ExecuteRequest, sessionpb.ExecuteReply](web, base+"Execute", options...),
 			inspect:     connect.NewClient[sessionpb.InspectRequest, sessionpb.InspectReply](web, base+"Inspect", options...),
 			attach:      connect.NewClient[sessionpb.AttachRequest, sessionpb.AttachReply](web, base+"Attach", options...),
+			suggest:     connect.NewClient[sessionpb.SuggestRequest, sessionpb.SuggestReply](web, base+"Suggest", options...),
+			choices:     connect.NewClient[sessionpb.ChoicesRequest, sessionpb.ChoicesReply](web, base+"Choices", options...),
 			close:       connect.NewClient[sessionpb.CloseRequest, sessionpb.CloseReply](web, base+"Close", options...),
 			unsubscribe: connect.NewClient[sessionpb.UnsubscribeRequest, sessionpb.UnsubscribeReply](web, base+"Unsubscribe", options...),
 		}, nil
@@ -210,6 +214,16 @@ func (c *transport) Attach(ctx context.Context, r *sessionpb.AttachRequest) (*se
 // Inspect implements client.Transport.
 func (c *transport) Inspect(ctx context.Context, r *sessionpb.InspectRequest) (*sessionpb.InspectReply, error) {
 	return call(ctx, c.url, c.inspect, r)
+}
+
+// Suggest implements client.Transport.
+func (c *transport) Suggest(ctx context.Context, r *sessionpb.SuggestRequest) (*sessionpb.SuggestReply, error) {
+	return call(ctx, c.url, c.suggest, r)
+}
+
+// Choices implements client.Transport.
+func (c *transport) Choices(ctx context.Context, r *sessionpb.ChoicesRequest) (*sessionpb.ChoicesReply, error) {
+	return call(ctx, c.url, c.choices, r)
 }
 
 // Close implements client.Transport.
