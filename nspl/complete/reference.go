@@ -33,7 +33,7 @@ func (w *writer) references(to *parse.Reference) {
 			w.name(name, KindReference, kind.String(), word(name))
 		}
 	}
-	if len(w.result.Suggestions) == known && w.catalog != nil {
+	if len(w.result.Suggestions) == known && w.catalog != nil && !w.result.NeedsDomain {
 		w.placeholder(to.Kinds[0].Words(), KindName)
 	}
 }

@@ -10,9 +10,9 @@ func (p *parser) alter(kind vocab.EntityKind) ast.Alter { return ast.Alter{Name:
 
 // operations reads the operations of an ALTER with commas between them.
 func operations[T any](p *parser, operation func() T) []T {
-	p.operation = func() { operation() }
+	p.altering, p.operation = true, func() { operation() }
 	all := list(p, operation)
-	p.operation = nil
+	p.altering, p.operation = false, nil
 	return all
 }
 

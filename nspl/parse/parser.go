@@ -21,9 +21,8 @@ type parser struct {
 	built  ast.Statement
 	clause Clause
 
-	// altering is set in the operations of ALTER.
-	altering bool
-	// operation reads one more operation of the ALTER being read; nil outside of one.
+	// altering is set in the operations of ALTER; operation reads one more of them.
+	altering  bool
 	operation func()
 
 	nesting int

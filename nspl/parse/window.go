@@ -46,6 +46,9 @@ func (p *parser) bound(b *ast.Bound, messages, durations bool) {
 func (p *parser) boundPart(b *ast.Bound, messages bool) bool {
 	if messages && b.Messages == nil {
 		p.expecting(p.at+1, Expectation{Text: "MESSAGES", Class: ClassKeyword})
+		if p.detailed && p.peek(1) == tokenEnd {
+			p.fail() // the number may be that of either part
+		}
 	}
 	switch counted := p.is(p.at+1, "MESSAGES"); {
 	case counted && b.Messages == nil:
