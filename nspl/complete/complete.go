@@ -84,7 +84,7 @@ func At(text string, cursor int, c Catalog) Result {
 	if r := parse.Expected(before[start:word]); reaches(r, word-start) {
 		w.suggest(r)
 	}
-	if len(w.result.Suggestions) == 0 && word < cursor {
+	if len(w.result.Suggestions) == 0 && word < cursor && w.end == cursor { // not inside a word
 		w.start, w.end, w.partial = cursor, cursor, ""
 		if r := parse.Expected(before[start:]); reaches(r, cursor-start) {
 			w.suggest(r)

@@ -46,7 +46,16 @@ func TestGolden(t *testing.T) {
 		if r.NeedsDomain {
 			out.WriteString("needs a domain\n")
 		}
+		functions := 0
 		for _, s := range r.Suggestions {
+			if s.Kind == complete.KindFunction {
+				if functions++; functions > 10 {
+					continue // all of them, which the expressions own
+				}
+			}
+			if !strings.Contains(g.Input, " ") && s.Kind == complete.KindKeyword && s.Display != "CREATE" && s.Display != "USE" {
+				continue // every statement, which the parser owns
+			}
 			out.WriteString(s.Kind.String() + " " + s.Display)
 			if s.Edit.Text != s.Display || s.Edit.End != len(before) {
 				out.WriteString(" => " + s.Edit.Apply(text))
