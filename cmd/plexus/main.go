@@ -43,6 +43,7 @@ type options struct {
 	Check      checkCommand      `cmd:"" help:"Check scripts as far as that needs no node."`
 	Fmt        fmtCommand        `cmd:"" help:"Write scripts in their canonical form; needs no node."`
 	Suggest    suggestCommand    `cmd:"" help:"Print what can be written at a place of a text, as JSON."`
+	Lsp        lspCommand        `cmd:"" help:"Serve an editor on standard input and output; needs no node."`
 	Status     statusCommand     `cmd:"" help:"Show the cluster, its domains and what runs where."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
