@@ -135,6 +135,12 @@ func (p *parser) want(at int, what string) {
 
 // expecting records that something was expected at a token.
 func (p *parser) expecting(at int, e Expectation) {
+	if !p.quiet {
+		p.record(at, e)
+	}
+}
+
+func (p *parser) record(at int, e Expectation) {
 	if at > p.furthest {
 		p.furthest, p.expected = at, p.expected[:0]
 	}

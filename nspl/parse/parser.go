@@ -26,6 +26,8 @@ type parser struct {
 	operation func()
 
 	nesting int
+	// quiet asks for no record of expectations, see run.
+	quiet bool
 	// detailed asks for every expectation, see possible.
 	detailed bool
 	// roles is what each token is in its statement; nil unless [Tokens] asks.
@@ -42,27 +44,48 @@ type parser struct {
 // fault carries a diagnostic out of the grammar.
 type fault struct{ *ast.Diagnostic }
 
-// run calls the grammar and catches its fault.
-func run[T any](src string, grammar func(*parser) T) (result T, err error) {
+// unrecorded ends a parse that failed without knowing what was expected.
+type unrecorded struct{}
+
+// run calls the grammar and catches its fault. Almost all texts are sound, so it
+// reads without taking notes first, and once more with them when that fails.
+func run[T any](src string, grammar func(*parser) T) (T, error) {
 	tokens, bad := lex(src)
 	if bad != nil {
-		return result, bad
+		var none T
+		return none, bad
 	}
+	if result, read := quickly(src, tokens, grammar); read {
+		return result, nil
+	}
+	var result T
+	p := &parser{src: src, tokens: tokens}
+	if found := p.attempt(func() { result = grammar(p) }); found != nil {
+		var none T
+		return none, found
+	}
+	return result, nil
+}
+
+// quickly calls the grammar without recording what it expects.
+func quickly[T any](src string, tokens []token, grammar func(*parser) T) (result T, read bool) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case fault:
-			var none T
-			result, err = none, r.Diagnostic
+		case fault, unrecorded:
+			read = false
 		default:
 			panic(r)
 		}
 	}()
-	return grammar(&parser{src: src, tokens: tokens}), nil
+	return grammar(&parser{src: src, tokens: tokens, quiet: true}), true
 }
 
 // fail ends the parse with what was expected at the furthest token.
 func (p *parser) fail() {
+	if p.quiet {
+		panic(unrecorded{})
+	}
 	d := ast.Errorf(ast.CodeParse, p.span(p.furthest), "expected %s, found %s", p.expectedLine(), p.found())
 	d.Hint = p.hint()
 	panic(fault{d})
