@@ -15,7 +15,7 @@ type stage struct {
 }
 
 // stages are V2 to V7 in order. V1 is Create, Alter and Drop; V8 and V9 look at
-// the whole graph.
+// the whole graph, V10 at what is bound.
 var stages = [...]stage{
 	{"references", checkReferences},
 	{"schemas", checkSchemas},
@@ -55,7 +55,10 @@ func (c *Candidate) Validate() *Invalid {
 	if d := c.checkCycles(); d != nil {
 		return &Invalid{Found: ast.Diagnostics{d}, Statement: -1}
 	}
-	return c.checkPlacements()
+	if invalid := c.checkPlacements(); invalid != nil {
+		return invalid
+	}
+	return c.checkBindings()
 }
 
 func report(e *entry, list ast.Diagnostics) *Invalid {

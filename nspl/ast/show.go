@@ -29,9 +29,15 @@ const (
 	ListUsers
 	ListPlacements
 	ListTransactions
+	ListUDFs
 )
 
-var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS", "PLACEMENTS", "TRANSACTIONS"}
+var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS", "PLACEMENTS", "TRANSACTIONS", "UDFS"}
+
+// Listings lists every listing, in the order of the grammar.
+func Listings() []Listing {
+	return []Listing{ListClusterStatus, ListIngestors, ListPlacements, ListUDFs, ListUsers, ListTransactions}
+}
 
 // String returns the words after SHOW.
 func (l Listing) String() string { return listingNames[l] }
@@ -40,5 +46,12 @@ func (l Listing) String() string { return listingNames[l] }
 type Show struct {
 	Head
 	What   Listing
+	Format Format
+}
+
+// ShowState is SHOW RELAY … MATERIALIZED STATE.
+type ShowState struct {
+	Head
+	Relay  Name
 	Format Format
 }

@@ -35,6 +35,8 @@ const (
 	sqsBytesMax = 256 << 10
 	// clientBatchBytesMax is the largest batch of the client protocol.
 	clientBatchBytesMax = 32 << 20
+	// programBytesMax bounds the text of a jq program.
+	programBytesMax = 64 << 10
 
 	// placementSideMax bounds a side of a placement: every pair of its sides is a
 	// corridor to look at.

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"plexus/engine/catalog"
+	"plexus/engine/decide"
+	"plexus/engine/session/document"
+	"plexus/nspl/ast"
+	"plexus/nspl/model"
+	"plexus/nspl/vocab"
+)
+
+// showState answers SHOW RELAY … MATERIALIZED STATE. A relay that is not executed
+// holds no record; no node executes materialized ones yet.
+func (q *request) showState(x *ast.ShowState) (document.Value, ast.Diagnostics) {
+	m, found := q.model(x, vocab.EntityRelay, x.Relay)
+	if len(found) > 0 {
+		return nil, found
+	}
+	if relay := m.Definition.(*model.Relay); !relay.Materialized {
+		d := ast.Errorf(ast.CodeRefKind, x.Relay.Span, "relay '%s' has no materialized state", relay.Name)
+		return nil, ast.Diagnostics{d}.About(ast.Entity{Kind: vocab.EntityRelay, Name: relay.Name})
+	}
+	return line("relay '%s' materialized state is empty", x.Relay.Text), nil
+}
+
+// lookup checks what LOOKUP names; no node holds the records of hash maps yet.
+func (q *request) lookup(x *ast.Lookup) ast.Diagnostics {
+	if _, found := q.model(x, vocab.EntityHashMap, x.Map); len(found) > 0 {
+		return found
+	}
+	return refuseAt(ast.CodeUnavailable, x, "not available yet: content of resources, which hash map '%s' needs", x.Map.Text)
+}
+
+// listUDFs is SHOW UDFS.
+func (q *request) listUDFs(d *catalog.Domain) document.Value {
+	var items []document.Value
+	for m := range q.state().Models(d.Name) {
+		if m.Kind == vocab.EntityUDF {
+			items = append(items, q.udfLine(d, m))
+		}
+	}
+	return document.List(items...)
+}
+
+func (q *request) udfLine(d *catalog.Domain, m *catalog.Model) document.Value {
+	return new(document.Map).Set(document.Name, document.Text(m.Name)).
+		Set("referrers", document.Int(len(q.referrers(d, m.Key)))).Value()
+}
+
+// checkKey checks the fields of one branch key against the branch: each of them
+// once, with a literal of its type.
+func (q *request) checkKey(d *catalog.Domain, branch string, values []ast.KeyValue, at ast.Statement) ast.Diagnostics {
+	b, ok := q.state().Model(d.Name, catalog.Key{Kind: vocab.EntityBranch, Name: branch})
+	if !ok {
+		return refuseAt(ast.CodeRefMissing, at, "BRANCH '%s' does not exist", branch)
+	}
+	s, ok := q.state().Model(d.Name, catalog.Key{Kind: vocab.EntitySchema, Name: b.Definition.(*model.Branch).Schema.Text})
+	if !ok {
+		return refuseAt(ast.CodeRefMissing, at, "BRANCH '%s' has no schema", branch)
+	}
+	return decide.CheckKey(&s.Definition.(*model.Schema).Schema, values, at.Place())
+}
