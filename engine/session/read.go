@@ -191,6 +191,9 @@ func sourceFields(m *document.Map, in *model.Ingestor) {
 	if in.Source.Endpoint.Text != "" {
 		m.Set("endpoint", document.Text(in.Source.Endpoint.Text))
 	}
+	if in.Source.Schema.Text != "" {
+		m.Set("schema", document.Text(in.Source.Schema.Text))
+	}
 	for _, n := range in.Source.Names {
 		m.Set(strings.ReplaceAll(strings.ToLower(n.Role), " ", "_"), document.Text(n.Text.Text))
 	}

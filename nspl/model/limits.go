@@ -6,7 +6,7 @@ import "time"
 const (
 	// fieldsMax bounds a schema: every record carries every field, and checks
 	// compare the fields of two schemas with each other.
-	fieldsMax = 4096
+	fieldsMax = 1024
 	// capacityBatchesMax keeps a relay's buffer an ordinary allocation; what
 	// bounds its memory is backpressure, not this number.
 	capacityBatchesMax = 1 << 20
