@@ -6,6 +6,7 @@ import (
 	"plexus/engine/session/document"
 	"plexus/nspl/ast"
 	"plexus/nspl/model"
+	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
 
@@ -25,10 +26,33 @@ func (q *request) showState(x *ast.ShowState) (document.Value, ast.Diagnostics) 
 
 // lookup checks what LOOKUP names; no node holds the records of hash maps yet.
 func (q *request) lookup(x *ast.Lookup) ast.Diagnostics {
-	if _, found := q.model(x, vocab.EntityHashMap, x.Map); len(found) > 0 {
+	m, found := q.model(x, vocab.EntityHashMap, x.Map)
+	if len(found) > 0 {
 		return found
 	}
+	if key, ok := q.keyOf(m); ok && !typed.Reads(x.Key.Text, key.Kind) {
+		return ast.Diagnostics{ast.Errorf(ast.CodeInvalid, x.Key.Span, "key '%s' is no %s, which hash map '%s' is looked up by", x.Key.Text, key, m.Name)}
+	}
 	return refuseAt(ast.CodeUnavailable, x, "not available yet: content of resources, which hash map '%s' needs", x.Map.Text)
+}
+
+// keyOf returns the type of the key of a hash map.
+func (q *request) keyOf(m *catalog.Model) (t vocab.Type, ok bool) {
+	h := m.Definition.(*model.HashMap)
+	codec, ok := q.state().Model(m.Domain, catalog.Key{Kind: vocab.EntityCodec, Name: h.Decode.Text})
+	if !ok {
+		return t, false
+	}
+	schema, ok := q.state().Model(m.Domain, catalog.Key{Kind: vocab.EntitySchema, Name: codec.Definition.(*model.Codec).Schema.Text})
+	if !ok {
+		return t, false
+	}
+	s := &schema.Definition.(*model.Schema).Schema
+	at := s.Index(h.Key.Text)
+	if at < 0 {
+		return t, false
+	}
+	return s.Fields[at].Type, true
 }
 
 // listUDFs is SHOW UDFS.
