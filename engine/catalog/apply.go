@@ -138,6 +138,10 @@ func (t *transition) step(step *catalogpb.Step) *Refusal {
 		return t.dropDomain(body.DropDomain, step.GetLease())
 	case *catalogpb.Step_ChangeModels:
 		return t.changeModels(body.ChangeModels, step.GetLease())
+	case *catalogpb.Step_CreateResource:
+		return t.createResource(body.CreateResource, step.GetLease())
+	case *catalogpb.Step_RecordVersion:
+		return t.recordVersion(body.RecordVersion, step.GetLease())
 	case *catalogpb.Step_SetRunning:
 		return t.setRunning(body.SetRunning, step.GetLease())
 	case *catalogpb.Step_SetSchedule:

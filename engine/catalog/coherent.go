@@ -17,6 +17,11 @@ func (s *State) Coherent() error {
 			return err
 		}
 	}
+	for _, r := range s.resources.all() {
+		if err := s.numbered(r); err != nil {
+			return err
+		}
+	}
 	for x := range s.Transactions() {
 		if err := s.lively(x); err != nil {
 			return err
@@ -33,6 +38,19 @@ func (s *State) Respected() error {
 	for d := range s.Domains() {
 		if err := s.respected(d); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// numbered checks that a resource belongs to a domain and that its versions rise.
+func (s *State) numbered(r *Resource) error {
+	if _, ok := s.Domain(r.Domain); !ok {
+		return fmt.Errorf("domain '%s' has resource '%s' and does not exist", r.Domain, r.Name)
+	}
+	for i, v := range r.Versions {
+		if v.Number != uint64(i+1) || v.Number >= r.Next {
+			return fmt.Errorf("resource '%s' of domain '%s' has version %d at place %d, and %d is next", r.Name, r.Domain, v.Number, i+1, r.Next)
 		}
 	}
 	return nil

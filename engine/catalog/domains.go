@@ -18,7 +18,9 @@ func (t *transition) createDomain(c *catalogpb.CreateDomain) *Refusal {
 	if !ok {
 		return refuse(Invalid, "unknown placement policy '%s'", c.GetPlacement())
 	}
-	t.setDomain(&Domain{Name: c.GetName(), Definition: t.index, Runtime: t.index, Positions: t.index, Placement: placement})
+	t.setDomain(&Domain{
+		Name: c.GetName(), Definition: t.index, Runtime: t.index, Positions: t.index, Placement: placement, Pace: newPace(c.GetPace()),
+	})
 	return nil
 }
 
@@ -48,6 +50,7 @@ func (t *transition) dropDomain(c *catalogpb.DropDomain, lease uint64) *Refusal 
 			t.state.models = t.state.models.delete(key)
 			t.models[key] = ModelEffect{Domain: d.Name, Key: m.Key, Dropped: true}
 		}
+		t.dropResources(d.Name)
 		t.state.schedules = t.state.schedules.delete(d.Name)
 		t.sweepHandoffs(d.Name)
 		t.state.domains = t.state.domains.delete(d.Name)
@@ -123,6 +126,7 @@ func (d *Domain) record() *catalogpb.DomainRecord {
 	record := &catalogpb.DomainRecord{
 		Name: d.Name, Running: d.Running,
 		Generation: d.Generation, Definition: d.Definition, Runtime: d.Runtime, Positions: d.Positions,
+		Pace: PaceRecord(d.Pace),
 	}
 	if d.Placement != vocab.PlacementNeutral {
 		record.Placement = d.Placement.String()
@@ -141,6 +145,7 @@ func (l *Loader) addDomain(record *catalogpb.DomainRecord) error {
 	d := &Domain{
 		Name: record.GetName(), Running: record.GetRunning(), Generation: record.GetGeneration(), Definition: record.GetDefinition(),
 		Runtime: record.GetRuntime(), Positions: record.GetPositions(), Placement: placement,
+		Pace: newPace(record.GetPace()),
 	}
 	if held := record.GetLease(); held != nil {
 		d.Lease = &Lease{Owner: held.GetOwner(), Index: held.GetIndex()}

@@ -30,7 +30,7 @@ func populated() *State {
 	apply(2, addNode("n1", 1, catalogpb.Node_VOTER), addNode("n2", 2, catalogpb.Node_VOTER), addNode("n3", 3, catalogpb.Node_LEARNER),
 		addNode("n4", 4, catalogpb.Node_LEARNER), &catalogpb.Step{Body: &catalogpb.Step_RemoveNode{RemoveNode: &catalogpb.RemoveNode{Id: "n4", RaftId: 4}}},
 		&catalogpb.Step{Body: &catalogpb.Step_CreateUser{CreateUser: &catalogpb.CreateUser{Name: "a", PasswordHash: "x"}}})
-	apply(3, createDomain("a"), createDomain("b"))
+	apply(3, createDomain("a"), createDomain("b"), createResource("a", "files"), recordVersion("a", "files", 0, catalogpb.Version_APPLYING))
 	apply(4, &catalogpb.Step{Body: &catalogpb.Step_ChangeModels{ChangeModels: &catalogpb.ChangeModels{Domain: "a", Expected: 3, Changes: []*catalogpb.ModelChange{
 		{Kind: "SCHEMA", Name: "s", Text: "CREATE SCHEMA s (x U8);"}, relayChange("a"), relayChange("b"),
 	}}}})
@@ -81,6 +81,23 @@ func createDomain(name string) *catalogpb.Step {
 	return &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: name, Placement: "PREFER COLOCATION"}}}
 }
 
+func createResource(domain, name string) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_CreateResource{CreateResource: &catalogpb.CreateResource{Domain: domain, Name: name}}}
+}
+
+func recordVersion(domain, name string, number uint64, state catalogpb.Version_State) *catalogpb.Step {
+	return &catalogpb.Step{Body: &catalogpb.Step_RecordVersion{RecordVersion: &catalogpb.RecordVersion{
+		Domain: domain, Resource: name, Version: &catalogpb.Version{Number: number, State: state, Digest: []byte("d"), Files: 1}}}}
+}
+
+func drawResource(t *rapid.T, _ *State) *catalogpb.Step {
+	domain, name := drawName(t, "resource domain"), rapid.SampledFrom([]string{"files", "certs", ""}).Draw(t, "resource")
+	if rapid.Bool().Draw(t, "create") {
+		return createResource(domain, name)
+	}
+	return recordVersion(domain, name, rapid.Uint64Range(0, 3).Draw(t, "number"), catalogpb.Version_State(rapid.Int32Range(0, 3).Draw(t, "state")))
+}
+
 func relayKey(name string) Key { return Key{Kind: vocab.EntityRelay, Name: name} }
 
 func relayChange(name string) *catalogpb.ModelChange {
@@ -97,7 +114,7 @@ func drawStart(t *rapid.T) *State {
 
 // sameTrees reports whether nothing but outcomes and time differs.
 func sameTrees(a, b *State) bool {
-	return a.users == b.users && a.domains == b.domains && a.models == b.models &&
+	return a.users == b.users && a.domains == b.domains && a.models == b.models && a.resources == b.resources &&
 		a.nodes == b.nodes && a.removed == b.removed && a.schedules == b.schedules && a.handoffs == b.handoffs && a.NextRaftID == b.NextRaftID &&
 		a.transactions == b.transactions && a.operations == b.operations && a.parts == b.parts && a.Limits == b.Limits
 }
@@ -112,7 +129,7 @@ func drawName(t *rapid.T, label string) string { return rapid.SampledFrom(someNa
 // drawStep draws any step, often one that is refused.
 func drawStep(t *rapid.T, s *State) *catalogpb.Step {
 	draws := []func(*rapid.T, *State) *catalogpb.Step{
-		drawUser, drawTransaction, drawTransaction, drawTransaction, drawAdvance, drawAdvance, drawLimits, drawHandoff, drawDomain, drawDomain, drawModels, drawModels, drawLifecycle, drawSchedule, drawSchedule, drawLease, drawMembership, drawMembership,
+		drawUser, drawTransaction, drawTransaction, drawTransaction, drawAdvance, drawAdvance, drawLimits, drawHandoff, drawDomain, drawDomain, drawModels, drawModels, drawResource, drawLifecycle, drawSchedule, drawSchedule, drawLease, drawMembership, drawMembership,
 		func(t *rapid.T, _ *State) *catalogpb.Step {
 			return &catalogpb.Step{Body: &catalogpb.Step_Reclaim{Reclaim: &catalogpb.Reclaim{
 				Before: rapid.Int64Range(0, 40).Draw(t, "before") * 1e6, TransactionsBefore: rapid.Int64Range(0, 40).Draw(t, "transactions before") * 1e6}}}

@@ -70,6 +70,7 @@ func (s *State) records() iter.Seq[*catalogpb.Record] {
 				record := &catalogpb.ModelRecord{Domain: m.Domain, Kind: m.Kind.String(), Name: m.Name, Text: m.Text, Revision: m.Revision}
 				return &catalogpb.Record{Family: &catalogpb.Record_Model{Model: record}}
 			}) &&
+			s.resourceRecords(yield) &&
 			each(s.executions, yield, func(_ string, x *Execution) *catalogpb.Record {
 				return &catalogpb.Record{Family: &catalogpb.Record_Execution{Execution: x.record()}}
 			}) &&
@@ -161,6 +162,8 @@ func (l *Loader) add(record *catalogpb.Record) error {
 		return l.addDomain(family.Domain)
 	case *catalogpb.Record_Model:
 		return l.addModel(family.Model)
+	case *catalogpb.Record_Resource:
+		l.addResource(family.Resource)
 	case *catalogpb.Record_Execution:
 		return l.addExecution(family.Execution)
 	case *catalogpb.Record_Limits:

@@ -24,6 +24,7 @@ type State struct {
 	users      tree[*User]
 	domains    tree[*Domain]
 	models     tree[*Model]
+	resources  tree[*Resource]
 	executions tree[*Execution]
 	nodes      tree[*Node]
 	removed    tree[uint64] // raft ids
@@ -60,7 +61,8 @@ type Domain struct {
 	Positions uint64
 	// Placement is what connected operators do where no rule says otherwise.
 	Placement vocab.PlacementPolicy
-	Lease     *Lease // nil while nobody changes the domain
+	Pace      *model.Pace // nil for an unpaced domain
+	Lease     *Lease      // nil while nobody changes the domain
 }
 
 // Key names a model within its domain.

@@ -26,6 +26,9 @@ var (
 // Available reports what keeps a valid candidate from being executed: one fault
 // for each thing that this build can declare and not run.
 func (c *Candidate) Available() *Invalid {
+	if c.pace != nil {
+		return &Invalid{Found: ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, vocab.Span{}, "not available yet: paced domains")}, Statement: -1}
+	}
 	for i := range c.entries {
 		e := &c.entries[i]
 		f := found{key: e.key}
@@ -48,7 +51,20 @@ func missing(e model.Entity) string {
 	if Executes(e.Kind()) && !slices.Contains(runningKinds, e.Kind()) {
 		return e.Kind().Words()
 	}
+	if b := model.Bound(e); b != nil {
+		return "content of resources, which " + e.Kind().Words() + " '" + e.EntityName() + "' needs"
+	}
 	switch x := e.(type) {
+	case *model.Codec:
+		if x.Format != vocab.FormatWireJSON {
+			return x.Format.String() + " codecs"
+		}
+	case *model.Endpoint:
+		if x.Type != vocab.EndpointHTTP {
+			return "endpoints of TYPE " + x.Type.String()
+		}
+	case *model.Signaling:
+		return "signaling protocols"
 	case *model.Relay:
 		switch {
 		case x.Branch.By != nil:

@@ -15,8 +15,10 @@ import (
 // mutations applied to it, in written order. It is never visible outside the
 // planner.
 type Candidate struct {
+	state    *catalog.State
 	domain   string
 	expected uint64
+	pace     *model.Pace // nil for an unpaced domain
 	// placement is the default of the domain.
 	placement vocab.PlacementPolicy
 	entries   []entry // by kind and name
@@ -24,6 +26,8 @@ type Candidate struct {
 	// dropped remembers what the batch removed: a reference to it is its use, not
 	// a missing name.
 	dropped map[catalog.Key]bool
+	// resolved tells what VERSION LATEST of the last created definition was.
+	resolved string
 }
 
 // entry is one definition of the candidate.
@@ -42,7 +46,7 @@ func NewCandidate(state *catalog.State, domain string) (*Candidate, *ast.Diagnos
 	if !ok {
 		return nil, ast.Errorf(CodeDomainMissing, vocab.Span{}, "domain '%s' does not exist", domain)
 	}
-	c := &Candidate{domain: domain, expected: d.Definition, placement: d.Placement, dropped: map[catalog.Key]bool{}}
+	c := &Candidate{state: state, pace: d.Pace, domain: domain, expected: d.Definition, placement: d.Placement, dropped: map[catalog.Key]bool{}}
 	for m := range state.Models(domain) {
 		c.entries = append(c.entries, entry{key: m.Key, entity: m.Definition})
 	}
@@ -53,11 +57,12 @@ func NewCandidate(state *catalog.State, domain string) (*Candidate, *ast.Diagnos
 // EXISTS was written.
 func (c *Candidate) Create(e model.Entity, span vocab.Span, statement int) *ast.Diagnostic {
 	key := catalog.Key{Kind: e.Kind(), Name: e.EntityName()}
+	c.resolved = ""
 	at, ok := c.find(key)
 	if ok {
 		return about(key, ast.Errorf(CodeExists, span, "%s already exists", key))
 	}
-	e = c.settled(e)
+	e = c.resolve(c.settled(e))
 	c.entries = slices.Insert(c.entries, at, entry{key: key, entity: e, created: true, statement: statement})
 	delete(c.dropped, key)
 	c.changes = append(c.changes, &catalogpb.ModelChange{
@@ -84,8 +89,12 @@ func (c *Candidate) Drop(key catalog.Key, span vocab.Span) *ast.Diagnostic {
 	return nil
 }
 
-// Exists reports whether the candidate holds an entity.
+// Exists reports whether the candidate holds an entity, or the domain a resource.
 func (c *Candidate) Exists(key catalog.Key) bool {
+	if key.Kind == vocab.EntityResource {
+		_, ok := c.state.Resource(c.domain, key.Name)
+		return ok
+	}
 	_, ok := c.find(key)
 	return ok
 }

@@ -162,11 +162,12 @@ func (p *compiler) client(name string) *ClientPlan {
 func (p *compiler) codec(name string) CodecPlan {
 	x, _ := p.c.codec(name)
 	schema, _ := p.c.schema(x.Schema.Text)
-	wire, _ := lookup[*model.WireSchema](p.c, vocab.EntityWireJSON, x.Wire.Text)
-	plan := CodecPlan{
-		Name: x.Name, Schema: schema,
-		Wire: WirePlan{Format: wire.Format, Strict: wire.Strict, Fields: make([]WireField, len(wire.Fields))},
+	plan := CodecPlan{Name: x.Name, Schema: schema}
+	wire, ok := lookup[*model.WireSchema](p.c, vocab.EntityWireJSON, x.Wire.Text)
+	if !ok || x.Format != vocab.FormatWireJSON {
+		return plan // no node executes it
 	}
+	plan.Wire = WirePlan{Format: wire.Format, Strict: wire.Strict, Fields: make([]WireField, len(wire.Fields))}
 	for i, w := range wire.Fields {
 		plan.Wire.Fields[i] = WireField{Name: w.Name, Type: w.Type, Column: schema.Index(w.Name)}
 		for _, rule := range x.RFC3339 {

@@ -50,6 +50,7 @@ func run(script string) string {
 	state, _, _ = state.Apply(2, &catalogpb.Command{Steps: []*catalogpb.Step{
 		{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: "d"}}}}})
 	for _, batch := range strings.Split(script, "\nBATCH\n") {
+		state = resources(state, batch)
 		c, missing := NewCandidate(state, "d")
 		if missing != nil {
 			return missing.Error()
@@ -79,6 +80,25 @@ func run(script string) string {
 	return summary(r)
 }
 
+// resources applies the resources of a batch: UPLOAD adds a version of the state
+// that its path names.
+func resources(state *catalog.State, batch string) *catalog.State {
+	statements, _ := parse.Statements(batch)
+	apply := func(step *catalogpb.Step) {
+		state, _, _ = state.Apply(state.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{step}})
+	}
+	for _, s := range statements {
+		switch x := s.(type) {
+		case *ast.CreateResource:
+			apply(&catalogpb.Step{Body: &catalogpb.Step_CreateResource{CreateResource: &catalogpb.CreateResource{Domain: "d", Name: x.Name.Text}}})
+		case *ast.UploadResource:
+			version := &catalogpb.Version{State: catalogpb.Version_State(catalogpb.Version_State_value[x.Path.Text])}
+			apply(&catalogpb.Step{Body: &catalogpb.Step_RecordVersion{RecordVersion: &catalogpb.RecordVersion{Domain: "d", Resource: x.Name.Text, Version: version}}})
+		}
+	}
+	return state
+}
+
 func mutate(c *Candidate, s ast.Statement, i int) error {
 	if drop, ok := s.(*ast.Drop); ok {
 		if d := c.Drop(catalog.Key{Kind: drop.Kind, Name: drop.Name.Text}, drop.Span); d != nil {
@@ -86,8 +106,14 @@ func mutate(c *Candidate, s ast.Statement, i int) error {
 		}
 		return nil
 	}
-	if alter, ok := s.(*ast.AlterPlacement); ok {
-		return c.Alter(alter, i).Err()
+	switch x := s.(type) {
+	case ast.Alteration:
+		return c.Alter(x, i).Err()
+	case *ast.RebindResource:
+		_, _, found := c.Rebind(x, i)
+		return found.Err()
+	case *ast.CreateResource, *ast.UploadResource:
+		return nil
 	}
 	entity, found := model.Lower(s.(ast.Declaration))
 	if err := found.Err(); err != nil {

@@ -14,6 +14,8 @@ const (
 	CodeDomainMissing ast.Code = "domain.missing"
 	CodePlacement     ast.Code = "placement.conflict"
 	CodeNode          ast.Code = "node"
+
+	CodeResourceVersion ast.Code = "resource.version"
 )
 
 // found collects the diagnostics of one entity.

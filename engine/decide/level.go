@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	"plexus/engine/catalog"
 	"plexus/nspl/model"
 	"plexus/nspl/vocab"
@@ -42,8 +44,13 @@ func (c *Candidate) Level(state *catalog.State) (level Level) {
 // replaced is the level of one entity exchanged for another of its name.
 func replaced(kind vocab.EntityKind, old, next model.Entity) Level {
 	switch kind {
-	case vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityClient, vocab.EntityVHost, vocab.EntityEndpoint,
-		vocab.EntityUDF:
+	case vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityWireCBOR, vocab.EntityWireAvro, vocab.EntityCodec, vocab.EntityBranch,
+		vocab.EntityClient, vocab.EntityEndpoint, vocab.EntitySignaling, vocab.EntityHashMap, vocab.EntityUDF:
+		return DomainPause
+	case vocab.EntityVHost:
+		if reboundVHost(old.(*model.VHost), next.(*model.VHost)) {
+			return Dynamic
+		}
 		return DomainPause
 	case vocab.EntityPlacement:
 		return Dynamic
@@ -72,4 +79,10 @@ func (c *Candidate) Drains(state *catalog.State) bool {
 		}
 	}
 	return false
+}
+
+// reboundVHost reports whether nothing but the version of the certificates
+// changes: new connections present the new ones.
+func reboundVHost(old, next *model.VHost) bool {
+	return old.TLS != nil && next.TLS != nil && old.TLS.Resource.Text == next.TLS.Resource.Text && slices.Equal(old.Hostnames, next.Hostnames)
 }

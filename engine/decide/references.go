@@ -34,9 +34,18 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 	}
 	c.checkStates(e, f)
 	switch x := e.entity.(type) {
+	case *model.HashMap:
+		c.checkDirection(x.Decode, false, f)
 	case *model.Ingestor:
+		if x.Decode.Text != "" {
+			c.checkDirection(x.Decode, false, f)
+		}
 		c.checkClient(e, x.Source.Client, x.Source.Entity.Capabilities().Client, f)
+		c.checkEndpointType(e, x, f)
 	case *model.Emitter:
+		if x.Body.Codec != nil {
+			c.checkDirection(*x.Body.Codec, true, f)
+		}
 		want := x.Sink.Entity.Capabilities().Client
 		if want == 0 {
 			want = x.Sink.Backend.Type
@@ -67,12 +76,23 @@ func (c *Candidate) checkClient(e *entry, name ast.Name, want vocab.ClientType, 
 	}
 }
 
+// checkEndpointType demands an endpoint of the TYPE that the source speaks.
+func (c *Candidate) checkEndpointType(e *entry, x *model.Ingestor, f *found) {
+	can := x.Source.Entity.Capabilities()
+	endpoint, ok := lookup[*model.Endpoint](c, vocab.EntityEndpoint, x.Source.Endpoint.Text)
+	if ok && can.Subject == vocab.SubjectEndpoint && endpoint.Type != can.Endpoint {
+		f.add(ast.CodeRefKind, x.Source.Endpoint.Span, "%s takes an endpoint of TYPE %s, but ENDPOINT '%s' is of TYPE %s",
+			e.key, can.Endpoint, endpoint.Name, endpoint.Type)
+	}
+}
+
 // inUse is the refusal of a DROP, with every user by kind and name.
 func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
 	var users []string
 	for i := range c.entries {
 		if c.pins(c.entries[i].entity, target) {
 			users = append(users, c.entries[i].key.String())
+			continue
 		}
 		for _, ref := range model.References(c.entries[i].entity) {
 			if ref.Kind == target.Kind && ref.Name == target.Name {

@@ -11,6 +11,8 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 	switch x := e.entity.(type) {
 	case *model.Codec:
 		c.checkCodec(x, f)
+	case *model.HashMap:
+		c.checkHashMap(x, f)
 	case *model.Branch:
 		c.checkKey(x, f)
 	case *model.Ingestor:
@@ -23,73 +25,10 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 	}
 }
 
-// checkCodec compares the members of the wire schema with the columns of the
-// internal one, in wire order, and reports every failing field.
-func (c *Candidate) checkCodec(codec *model.Codec, f *found) {
-	wire, _ := lookup[*model.WireSchema](c, vocab.EntityWireJSON, codec.Wire.Text)
-	schema, _ := c.schema(codec.Schema.Text)
-	rules := map[string]vocab.Span{}
-	for _, rule := range codec.RFC3339 {
-		rules[rule.Text] = rule.Span
-	}
-	bound := make([]bool, len(schema.Fields))
-	for _, w := range wire.Fields {
-		at := schema.Index(w.Name)
-		if at < 0 {
-			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span, "wire field '%s' has no internal field", w.Name)
-			continue
-		}
-		bound[at] = true
-		field := &schema.Fields[at]
-		switch {
-		case w.Optional && !field.Optional:
-			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span,
-				"field '%s' is optional in the wire schema and required in the internal schema", w.Name)
-		case !w.Optional && field.Optional:
-			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span,
-				"field '%s' is required in the wire schema and optional in the internal schema", w.Name)
-		}
-		_, rfc3339 := rules[w.Name]
-		switch {
-		case !carries(w.Type, field.Type.Kind):
-			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span, "field '%s': wire %s does not carry %s", w.Name, w.Type, field.Type)
-		case field.Type.Kind == vocab.Datetime && !rfc3339:
-			f.add(ast.CodeSchemaIncompatible, codec.Schema.Span, "field '%s' needs ENCODE %s AS RFC3339", w.Name, w.Name)
-		}
-	}
-	for i, ok := range bound {
-		if !ok {
-			f.add(ast.CodeSchemaIncompatible, codec.Schema.Span, "internal field '%s' has no wire field", schema.Fields[i].Name)
-		}
-	}
-	for _, rule := range codec.RFC3339 {
-		if at := schema.Index(rule.Text); at < 0 || schema.Fields[at].Type.Kind != vocab.Datetime {
-			f.add(ast.CodeSchemaIncompatible, rule.Span, "ENCODE %s AS RFC3339 needs a DATETIME field of that name", rule.Text)
-		}
-	}
-}
-
-// carries says which wire type carries which internal type. A DATETIME travels as
-// text under an ENCODE rule.
-func carries(w vocab.WireType, k vocab.Kind) bool {
-	switch {
-	case k.Integer():
-		return w == vocab.WireInteger
-	case k.Float():
-		return w == vocab.WireNumber
-	case k == vocab.Bool:
-		return w == vocab.WireBoolean
-	case k == vocab.String || k == vocab.Datetime:
-		return w == vocab.WireString
-	case k == vocab.Bytes:
-		return w == vocab.WireBytes
-	case k == vocab.Array || k == vocab.Vec:
-		return w == vocab.WireArray
-	}
-	return false
-}
-
 func (c *Candidate) checkTimestamp(x *model.Ingestor, f *found) {
+	if x.Timestamp == nil && c.pace != nil {
+		f.add(ast.CodeInvalid, vocab.Span{}, "TIMESTAMP is mandatory in a paced domain")
+	}
 	if x.Timestamp == nil || x.Timestamp.Now {
 		return
 	}

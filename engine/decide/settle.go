@@ -24,7 +24,7 @@ func (c *Candidate) settled(e model.Entity) model.Entity {
 }
 
 // speaks is the TYPE of an endpoint.
-func speaks(*model.Endpoint) vocab.EndpointType { return vocab.EndpointHTTP }
+func speaks(e *model.Endpoint) vocab.EndpointType { return e.Type }
 
 // settle decides about the ingestors of the batch that waited for an endpoint.
 func (c *Candidate) settle() {

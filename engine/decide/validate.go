@@ -15,7 +15,7 @@ type stage struct {
 }
 
 // stages are V2 to V7 in order. V1 is Create, Alter and Drop; V8 and V9 look at
-// the whole graph.
+// the whole graph, V10 at what is bound.
 var stages = [...]stage{
 	{"references", checkReferences},
 	{"schemas", checkSchemas},
@@ -58,7 +58,10 @@ func (c *Candidate) Validate() *Invalid {
 	if bad := c.checkFunctionCycles(); bad != nil {
 		return bad
 	}
-	return c.checkPlacements()
+	if invalid := c.checkPlacements(); invalid != nil {
+		return invalid
+	}
+	return c.checkBindings()
 }
 
 func report(e *entry, list ast.Diagnostics) *Invalid {

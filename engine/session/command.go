@@ -61,7 +61,7 @@ func (p *planned) reply() *sessionpb.ExecuteReply {
 	var m document.Map
 	if p.document == nil {
 		for _, o := range p.outcomes {
-			m.Set(document.Bare, document.Text(o.GetText()))
+			facts(&m, o.GetText())
 		}
 		if p.level != "" {
 			m.Set("quiesce level", document.Text(p.level))

@@ -279,7 +279,7 @@ func (c *committing) reply(x *catalog.Transaction) (*sessionpb.ExecuteReply, err
 	for _, o := range c.plan.Outcomes {
 		one := statementOutcome(o)
 		reply.Statements = append(reply.Statements, one)
-		m.Set(document.Bare, document.Text(one.GetText()))
+		facts(m, one.GetText())
 	}
 	level, moved := "", uint32(0)
 	for _, s := range x.Steps {

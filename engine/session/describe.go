@@ -26,9 +26,15 @@ func (q *request) describe(ctx context.Context, x *ast.Describe) (document.Value
 	if x.Kind == vocab.EntityDomain {
 		return q.describeDomain(d), nil
 	}
+	if x.Kind == vocab.EntityResource {
+		return q.describeResource(d, x)
+	}
 	m, found := q.model(x, x.Kind, x.Name)
 	if len(found) > 0 {
 		return nil, found
+	}
+	if len(x.Pick) > 0 {
+		return nil, q.pick(d, x, m.Definition.(*model.Relay))
 	}
 	if p, ok := m.Definition.(*model.Placement); ok {
 		return placementReport(decide.DescribePlacement(q.state(), d.Name, p.Name)), nil
@@ -48,7 +54,7 @@ func (q *request) describe(ctx context.Context, x *ast.Describe) (document.Value
 
 // describeModel describes a definition as this node executes it.
 func (q *request) describeModel(ctx context.Context, d *catalog.Domain, m *catalog.Model) (document.Value, bool) {
-	p := &describer{ctx: ctx, q: q, domain: d, model: m, runs: q.service.deps.Runtime.Domain(d.Name)}
+	p := &describer{ctx: ctx, q: q, domain: d, model: m, shape: model.ShapeOf(m.Definition), runs: q.service.deps.Runtime.Domain(d.Name)}
 	switch entity := m.Definition.(type) {
 	case *model.Ingestor:
 		p.ingestor(entity)
@@ -58,12 +64,10 @@ func (q *request) describeModel(ctx context.Context, d *catalog.Domain, m *catal
 		p.emitter(entity)
 	case *model.Relay:
 		p.relay(entity)
-	case *model.Codec:
-		p.codec(entity)
-	case *model.Endpoint:
-		p.endpoint(entity)
 	default:
-		return nil, false
+		if !p.processor(entity) && !p.configuration(entity) {
+			return nil, false
+		}
 	}
 	return p.out.Value(), true
 }
@@ -79,8 +83,14 @@ func (q *request) describeDomain(d *catalog.Domain) document.Value {
 			entities.Set(kind.Words(), document.Int(counts[kind]))
 		}
 	}
+	for range q.state().Resources(d.Name) {
+		counts[vocab.EntityResource]++
+	}
+	if n := counts[vocab.EntityResource]; n > 0 {
+		entities.Set(vocab.EntityResource.Words(), document.Int(n))
+	}
 	m := new(document.Map).Set("domain", document.Text(d.Name)).Set("status", document.Text(status(d.Running))).
-		Set("pace", document.Text("UNPACED")).Set("generation", document.Uint(d.Generation)).
+		Set("pace", document.Text(pace(d))).Set("generation", document.Uint(d.Generation)).
 		Set("definition revision", document.Uint(d.Definition)).Set("runtime revision", document.Uint(d.Runtime)).
 		Set("placement", domainPlacement(decide.DescribeDomain(q.state(), d.Name, q.service.planning()))).
 		Set("entities", entities.Value())
@@ -97,6 +107,7 @@ type describer struct {
 	q      *request
 	domain *catalog.Domain
 	model  *catalog.Model
+	shape  *model.Shape // nil for what is no operator
 	runs   *flow.Domain // nil while the domain is not executed here
 	out    document.Map
 }
@@ -110,29 +121,13 @@ func (p *describer) head() {
 	p.text(p.model.Kind.Words(), "%s", p.model.Name)
 	p.text("kind", "%s", p.model.Kind.Snake())
 	p.placed()
-	p.text("branch", "unbranched")
+	p.text("branch", "%s", p.branch(p.shape))
 }
 
 // placed writes who executes the operator.
 func (p *describer) placed() {
 	p.text("owner", "%s", p.q.placedOn(p.domain.Name, p.model.Key))
 	p.out.Set("replicas", p.q.standbys(p.domain.Name, p.model.Key))
-}
-
-func (p *describer) inputs(in ast.Inputs) {
-	for _, i := range in.From {
-		p.text("input", "%s", i.Relay.Text)
-	}
-}
-
-func (p *describer) routes(routes []ast.Route) {
-	for i, r := range routes {
-		construction := "none"
-		if r.Construction.Inherit != nil || len(r.Construction.Set) > 0 || r.Construction.Where != nil {
-			construction = "present"
-		}
-		p.text(fmt.Sprintf("output %d", i), "into=%s construction=%s branch=unbranched %s", r.To.Text, construction, flushText(r.Flush))
-	}
 }
 
 func flushText(f ast.Flush) string {
@@ -184,7 +179,7 @@ func (p *describer) ingestor(x *model.Ingestor) {
 	if x.Source.Entity.Capabilities().Pace != vocab.Polled {
 		p.text("mode", "%s", x.Source.Mode.Kind)
 	}
-	p.routes(x.Routes)
+	p.routes()
 	var s flow.IngestorStatus
 	running := false
 	if p.runs != nil {
@@ -242,11 +237,7 @@ func (p *describer) transient(t flow.Transient) {
 func cause(err error) string { return strings.ReplaceAll(observe.Explain(err), "\n", "; ") }
 
 func (p *describer) junction(x *model.Junction) {
-	p.head()
-	p.text("attachment", "%s", attachment(x.Attached))
-	p.inputs(x.Inputs)
-	p.routes(x.Routes)
-	p.out.Set("persistent state", document.None())
+	p.operator()
 	var s flow.JunctionStatus
 	if p.runs != nil {
 		s, _ = p.runs.DescribeJunction(x.Name)
@@ -265,7 +256,8 @@ func attachment(attached bool) string {
 func (p *describer) emitter(x *model.Emitter) {
 	p.head()
 	p.text("attachment", "%s", attachment(x.Attached))
-	p.inputs(x.Inputs)
+	p.inputs()
+	p.states()
 	fields := new(document.Map)
 	sinkFields(fields, x.Sink)
 	p.text("sink", "%s %s", connector(x.Sink.Entity.String()), inline(fields.Value()))
@@ -296,7 +288,13 @@ func (p *describer) emitter(x *model.Emitter) {
 func (p *describer) relay(x *model.Relay) {
 	p.text("relay", "%s", x.Name)
 	p.text("schema", "%s", x.Schema.Text)
-	p.text("branch", "unbranched")
+	p.text("branch", "%s", branchWord(x.Branch))
+	if x.Materialized {
+		p.text("materialized state", "last by timestamp")
+	}
+	if x.Branch.By != nil {
+		p.text("one branch", "DESCRIBE RELAY %s WHERE (%s)", x.Name, strings.Join(p.keyFields(x.Branch.By.Text), " = …, ")+" = …")
+	}
 	p.out.Set("capacity", document.Uint(x.Capacity))
 	p.placed()
 	var s flow.RelayStatus
@@ -307,37 +305,6 @@ func (p *describer) relay(x *model.Relay) {
 		Set("waiting", document.Int(s.Waiting)).Set("admitted", document.Uint(s.Admitted)).Value())
 	p.out.Set("consumers", new(document.Map).Set("attached", document.Int(s.Attached)).
 		Set("detached", document.Int(s.Detached)).Set("subscriptions", document.Int(s.Subscriptions)).Value())
-}
-
-func (p *describer) codec(x *model.Codec) {
-	p.text("codec", "%s", x.Name)
-	p.text("format", "JSON")
-	p.text("wire schema", "%s", x.Wire.Text)
-	p.text("schema", "%s", x.Schema.Text)
-	p.text("decodes", "yes")
-	p.text("encodes", "yes")
-	var fields []document.Value
-	if m, ok := p.q.state().Model(p.domain.Name, catalog.Key{Kind: vocab.EntityWireJSON, Name: x.Wire.Text}); ok {
-		for _, f := range m.Definition.(*model.WireSchema).Fields {
-			fields = append(fields, new(document.Map).Set(document.Name, document.Text(f.Name)).
-				Set("wire", document.Text(f.Type.String())).Set("optional", document.Bool(f.Optional)).Value())
-		}
-	}
-	p.out.Set("fields", document.List(fields...))
-}
-
-func (p *describer) endpoint(x *model.Endpoint) {
-	p.text("endpoint", "%s", x.Name)
-	p.text("type", "HTTP")
-	p.text("vhost", "%s", x.VHost.Text)
-	p.text("path", "%s", x.Path)
-	var intake []document.Value
-	for m := range p.q.state().Models(p.domain.Name) {
-		if in, ok := m.Definition.(*model.Ingestor); ok && in.Source.Endpoint.Text == x.Name {
-			intake = append(intake, p.q.ingestorLine(p.ctx, p.domain, in))
-		}
-	}
-	p.out.Set("intake", document.List(intake...))
 }
 
 // inline writes a flat map as "k=v k=v".

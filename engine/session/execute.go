@@ -268,6 +268,9 @@ func (q *request) reads(ctx context.Context, statements []ast.Statement) (*sessi
 		return q.fail(ast.CodeTxRequired, statements[1], "several statements need BEGIN … COMMIT"), nil
 	}
 	statement := statements[0]
+	if _, ok := statement.(*ast.Clock); ok {
+		return q.fail(ast.CodeUnavailable, statement, "not available yet: following the clock of a domain"), nil
+	}
 	if ast.ClassOf(statement) == ast.SessionLocal {
 		return q.fail(codeSessionRefused, statement, "%s is a call of its own: run plexus subscribe, or Subscribe and Unsubscribe of the session", ast.Words(statement)), nil
 	}

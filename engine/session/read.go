@@ -50,6 +50,15 @@ func (q *request) answer(ctx context.Context, statement ast.Statement) (document
 	case *ast.DescribeRelocation:
 		v, found := q.describeRelocation(x)
 		return v, x.Format, found
+	case *ast.ShowState:
+		v, found := q.showState(x)
+		return v, x.Format, found
+	case *ast.Lookup:
+		return nil, 0, q.lookup(x)
+	case *ast.UploadResource:
+		return nil, 0, refuseAt(ast.CodeUnavailable, x, "not available yet: resource uploads")
+	case *ast.Backup, *ast.Restore, *ast.DescribeBackup:
+		return nil, 0, refuseAt(ast.CodeUnavailable, x, "not available yet: backups")
 	case *ast.DescribeTransaction:
 		v, found := q.describeTransaction(ctx, x)
 		return v, x.Format, found
@@ -64,11 +73,18 @@ func status(running bool) string {
 	return "STOPPED"
 }
 
+func pace(d *catalog.Domain) string {
+	if d.Pace != nil {
+		return "PACED"
+	}
+	return "UNPACED"
+}
+
 func (q *request) listDomains() document.Value {
 	var items []document.Value
 	for d := range q.state().Domains() {
 		items = append(items, new(document.Map).Set(document.Name, document.Text(d.Name)).
-			Set("pace", document.Text("UNPACED")).Set("status", document.Text(status(d.Running))).Value())
+			Set("pace", document.Text(pace(d))).Set("status", document.Text(status(d.Running))).Value())
 	}
 	return document.List(items...)
 }
@@ -101,11 +117,14 @@ func (q *request) model(at ast.Statement, kind vocab.EntityKind, name ast.Name) 
 }
 
 func (q *request) showCreate(x *ast.ShowCreate) (document.Value, ast.Diagnostics) {
-	if x.Kind == vocab.EntityDomain {
-		if _, ok := q.state().Domain(x.Name.Text); !ok {
-			return nil, ast.Diagnostics{ast.Errorf(ast.CodeRefMissing, x.Name.Span, "DOMAIN '%s' does not exist", x.Name.Text)}
+	if x.Kind == vocab.EntityResource {
+		d, found := q.selected(x)
+		if len(found) > 0 {
+			return nil, found
 		}
-		return document.Text(render.Entity(&model.Domain{Name: x.Name.Text})), nil
+		if _, ok := q.state().Resource(d.Name, x.Name.Text); ok {
+			return document.Text(render.Entity(&model.Resource{Name: x.Name.Text})), nil
+		}
 	}
 	m, found := q.model(x, x.Kind, x.Name)
 	if len(found) > 0 {
@@ -131,10 +150,10 @@ func (q *request) show(ctx context.Context, x *ast.Show) (document.Value, ast.Di
 	if len(found) > 0 {
 		return nil, found
 	}
-	if x.What == ast.ListPlacements {
+	switch x.What {
+	case ast.ListPlacements:
 		return rules(decide.ShowPlacements(q.state(), d.Name)), nil
-	}
-	if x.What == ast.ListUDFs {
+	case ast.ListUDFs:
 		return q.showUDFs(d.Name), nil
 	}
 	var items []document.Value

@@ -86,6 +86,13 @@ func line(format string, args ...any) document.Value {
 	return new(document.Map).Set(document.Bare, document.Text(fmt.Sprintf(format, args...))).Value()
 }
 
+// facts adds reported lines, one for each fact.
+func facts(m *document.Map, text string) {
+	for one := range strings.SplitSeq(text, "\n") {
+		m.Set(document.Bare, document.Text(one))
+	}
+}
+
 func isBegin(statement ast.Statement) bool {
 	_, ok := statement.(*ast.Begin)
 	return ok

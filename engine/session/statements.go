@@ -32,12 +32,6 @@ func canonical(statement ast.Statement) string {
 		return fmt.Sprintf("CREATE USER %t %s", x.IfNotExists, x.Name.Text)
 	case *ast.AlterUser:
 		return "ALTER USER " + x.Name.Text
-	case *ast.Drop:
-		return ast.Words(x) + " " + x.Name.Text
-	case *ast.Start:
-		return fmt.Sprintf("START %t", x.AtNow)
-	case *ast.Stop:
-		return "STOP"
 	}
 	return ""
 }
@@ -119,7 +113,11 @@ func (q *request) domainChange(one transaction.Statement) planner {
 }
 
 func statementOutcome(o *transactionpb.Outcome) *sessionpb.StatementOutcome {
-	return &sessionpb.StatementOutcome{Statement: o.GetStatement(), AlreadyExisted: o.GetExisted(), Text: o.GetText()}
+	text := o.GetText()
+	if o.GetResolved() != "" {
+		text += "\n" + o.GetResolved()
+	}
+	return &sessionpb.StatementOutcome{Statement: o.GetStatement(), AlreadyExisted: o.GetExisted(), Text: text}
 }
 
 // view is what planning reads now.
@@ -153,8 +151,9 @@ func (q *request) createDomain(x *ast.CreateDomain) (planner, *sessionpb.Execute
 		return nil, q.failed(found)
 	}
 	name := x.Name.Text
-	create := &catalogpb.CreateDomain{Name: name}
-	if d := entity.(*model.Domain); d.Placement != vocab.PlacementNeutral {
+	d := entity.(*model.Domain)
+	create := &catalogpb.CreateDomain{Name: name, Pace: catalog.PaceRecord(d.Pace)}
+	if d.Placement != vocab.PlacementNeutral {
 		create.Placement = d.Placement.String()
 	}
 	step := &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: create}}

@@ -143,7 +143,10 @@ func (q *request) domains() (list []document.Value) {
 	for d := range q.state().Domains() {
 		word := strings.ToUpper(status(d.Running)[:1]) + strings.ToLower(status(d.Running)[1:])
 		m := new(document.Map).Set(document.Name, document.Text(d.Name)).
-			Set("status", document.Text(word)).Set("pace", document.Text("UNPACED"))
+			Set("status", document.Text(word)).Set("pace", document.Text(pace(d)))
+		if d.Pace != nil {
+			m.Set("period", document.Text(d.Pace.Period.Text)).Set("skew", document.Text(d.Pace.Skew.Text))
+		}
 		if d.Lease != nil {
 			m.Set("changed_by", document.Text(strings.ReplaceAll(d.Lease.Owner, " ", ":")))
 		}

@@ -248,7 +248,7 @@ func (x *script) preface(lines ...document.Value) *sessionpb.ExecuteReply {
 	reply := &sessionpb.ExecuteReply{Origin: sessionpb.Origin_EXECUTED, Disposition: sessionpb.Disposition_COMPLETED}
 	add := func(o *sessionpb.StatementOutcome) {
 		reply.Statements = append(reply.Statements, o)
-		m.Set(document.Bare, document.Text(o.GetText()))
+		facts(&m, o.GetText())
 	}
 	if x.begin != nil {
 		add(&sessionpb.StatementOutcome{Statement: ast.Words(x.begin), Text: fmt.Sprintf("transaction %s on domain '%s'", x.id, x.domain)})
@@ -278,6 +278,13 @@ func (x *script) subject(position int) string {
 func (x *script) queue(ctx context.Context, plan *transaction.Plan) (reply *sessionpb.ExecuteReply, again bool, err error) {
 	q := x.q
 	reply = x.preface()
+	for i := range x.appends {
+		if at := len(x.statements) - len(x.appends) + i; plan.Outcomes[at].GetResolved() != "" {
+			reply.Document.GetMap().Members = append(reply.Document.GetMap().Members,
+				&sessionpb.Member{Key: document.Bare, Value: document.Text("provisionally " + plan.Outcomes[at].GetResolved())})
+			reply.Text = document.Render(reply.Document)
+		}
+	}
 	if plan.Incomplete != nil {
 		for _, d := range plan.Incomplete.Found {
 			reply.Document.GetMap().Members = append(reply.Document.GetMap().Members,

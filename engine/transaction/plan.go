@@ -100,15 +100,21 @@ func (b *builder) add(i int, s *Statement) *Fault {
 		if fault := b.close(); fault != nil {
 			return fault
 		}
-		if d := b.available(x.Place()); d != nil {
+		if d := b.startable(x); d != nil {
 			return &Fault{ast.Diagnostics{d}, i}
 		}
-		return b.single(i, x, b.setRunning(true, x.AtNow), subject, "started domain '"+b.domain+"'", transactionpb.Reason_STARTS)
+		return b.single(i, x, b.setRunning(true, x.AtNow), subject, "started domain '"+b.domain+"'", transactionpb.Reason_STARTS, catalog.Key{})
 	case *ast.Stop:
-		return b.single(i, x, b.setRunning(false, false), subject, "stopped domain '"+b.domain+"'", transactionpb.Reason_STOPS)
+		return b.single(i, x, b.setRunning(false, false), subject, "stopped domain '"+b.domain+"'", transactionpb.Reason_STOPS, catalog.Key{})
 	case *ast.AlterDomain:
 		step := &catalogpb.Step{Body: &catalogpb.Step_AlterDomain{AlterDomain: &catalogpb.AlterDomain{Domain: b.domain, Placement: x.Placement.String()}}}
-		return b.single(i, x, step, subject, "altered domain '"+b.domain+"'", transactionpb.Reason_ALTERS)
+		return b.single(i, x, step, subject, "altered domain '"+b.domain+"'", transactionpb.Reason_ALTERS, catalog.Key{})
+	}
+	switch x := s.Parsed.(type) {
+	case *ast.CreateResource:
+		return b.createResource(i, x, subject)
+	case *ast.ResetWASM:
+		return b.reset(i, x)
 	}
 	if b.open == nil {
 		c, missing := decide.NewCandidate(b.state, b.domain)
@@ -135,6 +141,8 @@ func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 	reason := transactionpb.Reason_NOTHING
 	var found ast.Diagnostics
 	switch x := s.Parsed.(type) {
+	case *ast.RebindResource:
+		return b.rebind(i, x, o)
 	case *ast.Drop:
 		o.Text, reason = "dropped "+subject, transactionpb.Reason_DROPS
 		found = diagnostics(b.open.Drop(key, x.Span))
@@ -148,6 +156,7 @@ func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 		}
 		o.Text, reason = "created "+subject, transactionpb.Reason_CREATES
 		found = diagnostics(b.open.Create(s.entity, x.Declared().Name.Span, i))
+		o.Resolved = b.open.Resolved()
 	}
 	b.report.operation(i, o, reason, key)
 	return found
@@ -167,6 +176,8 @@ func target(s *Statement) (catalog.Key, bool) {
 		return catalog.Key{Kind: x.Kind, Name: x.Name.Text}, true
 	case ast.Alteration:
 		return catalog.Key{Kind: x.Alters(), Name: x.Altered().Name.Text}, true
+	case *ast.RebindResource:
+		return catalog.Key{Kind: vocab.EntityResource, Name: x.Name.Text}, true
 	case ast.Declaration:
 		if s.entity == nil {
 			return catalog.Key{}, false
@@ -177,7 +188,7 @@ func target(s *Statement) (catalog.Key, bool) {
 }
 
 // single makes a step of one statement (X2).
-func (b *builder) single(i int, x ast.Statement, change *catalogpb.Step, subject, text string, reason transactionpb.Reason) *Fault {
+func (b *builder) single(i int, x ast.Statement, change *catalogpb.Step, subject, text string, reason transactionpb.Reason, key catalog.Key) *Fault {
 	if fault := b.close(); fault != nil {
 		return fault
 	}
@@ -193,7 +204,7 @@ func (b *builder) single(i int, x ast.Statement, change *catalogpb.Step, subject
 	}
 	o := outcome(x, subject, text, false)
 	b.plan.Outcomes = append(b.plan.Outcomes, o)
-	b.report.operation(i, o, reason, catalog.Key{})
+	b.report.operation(i, o, reason, key)
 	b.report.step(step, before, b.state, b.domain, true)
 	b.plan.Steps = append(b.plan.Steps, step)
 	return nil
@@ -233,6 +244,15 @@ func (b *builder) close() *Fault {
 	b.report.step(step, before, b.state, b.domain, true)
 	b.plan.Steps = append(b.plan.Steps, step)
 	return nil
+}
+
+// startable refuses a START that the domain does not take, and one of a domain
+// that holds what this build cannot execute.
+func (b *builder) startable(x *ast.Start) *ast.Diagnostic {
+	if d, ok := b.state.Domain(b.domain); ok && d.Pace == nil && (x.At != nil || x.Rate != nil) {
+		return ast.Errorf(ast.CodeInvalid, x.Place(), "domain '%s' is unpaced: only START and START AT NOW without TIME RATE are valid", b.domain)
+	}
+	return b.available(x.Place())
 }
 
 // available refuses to start a domain that holds what this build cannot execute.

@@ -38,7 +38,7 @@ func keyRecords(list []catalog.Key) (records []*catalogpb.Key) {
 
 // KeyOf reads a stored key. A kind that this build does not know is none.
 func KeyOf(k *catalogpb.Key) catalog.Key {
-	for kind := vocab.EntitySchema; kind.Valid(); kind++ {
+	for kind := vocab.EntityResource; kind.Valid(); kind++ {
 		if kind.String() == k.GetKind() {
 			return catalog.Key{Kind: kind, Name: k.GetName()}
 		}

@@ -47,11 +47,13 @@ func (s *Statement) Own() string {
 
 // Subject names what a statement is about, such as: relay 'r'.
 func Subject(s *Statement, domain string) string {
-	switch s.Parsed.(type) {
+	switch x := s.Parsed.(type) {
 	case *ast.Start:
 		return "start of domain '" + domain + "'"
 	case *ast.Stop:
 		return "stop of domain '" + domain + "'"
+	case *ast.ResetWASM:
+		return "state of wasm processor '" + x.Name.Text + "'"
 	case *ast.AlterDomain:
 		return "domain '" + domain + "'"
 	}

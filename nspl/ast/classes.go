@@ -7,17 +7,18 @@ type Class uint8
 
 // The classes.
 const (
-	ModelMutation   Class = iota // leader, queued in a transaction
-	DomainLifecycle              // leader, queued in a transaction
-	ClusterAdmin                 // leader, never in a transaction
-	ReadOnly                     // any node, never in a transaction
-	SessionLocal                 // serving node, never in a transaction
-	TxControl                    // BEGIN, COMMIT, REVERT
-	ClientLocal                  // client tool
+	ModelMutation       Class = iota // leader, queued in a transaction
+	DomainLifecycle                  // leader, queued in a transaction
+	ResourceDeclaration              // leader, queued in a transaction
+	ClusterAdmin                     // leader, never in a transaction
+	ReadOnly                         // any node, never in a transaction
+	SessionLocal                     // serving node, never in a transaction
+	TxControl                        // BEGIN, COMMIT, REVERT
+	ClientLocal                      // client tool
 )
 
 // Queueable reports whether a transaction takes statements of the class.
-func (c Class) Queueable() bool { return c == ModelMutation || c == DomainLifecycle }
+func (c Class) Queueable() bool { return c <= ResourceDeclaration }
 
 // ClassOf returns the class of a statement.
 func ClassOf(s Statement) Class {
@@ -29,15 +30,17 @@ func ClassOf(s Statement) Class {
 			return ClusterAdmin
 		}
 		return ModelMutation
-	case *Start, *Stop, *AlterDomain:
+	case *Start, *Stop, *AlterDomain, *ResetWASM:
 		return DomainLifecycle
-	case *ShowCreate, *Show, *Describe, *DescribeTransaction, *DescribeRelocation:
+	case *CreateResource:
+		return ResourceDeclaration
+	case *ShowCreate, *Show, *ShowState, *Describe, *DescribeTransaction, *DescribeRelocation, *Lookup:
 		return ReadOnly
-	case *CreateSubscription, *DeleteSubscription:
+	case *CreateSubscription, *DeleteSubscription, *Clock:
 		return SessionLocal
 	case *Begin, *Commit, *Revert:
 		return TxControl
-	case *Use, *ListDomains:
+	case *Use, *ListDomains, *UploadResource, *Backup, *Restore, *DescribeBackup:
 		return ClientLocal
 	default:
 		return ModelMutation

@@ -23,7 +23,6 @@ type Declaration interface {
 // Declares returns the kind of the entity.
 func (*CreateDomain) Declares() vocab.EntityKind       { return vocab.EntityDomain }
 func (*CreateSchema) Declares() vocab.EntityKind       { return vocab.EntitySchema }
-func (*CreateWireSchema) Declares() vocab.EntityKind   { return vocab.EntityWireJSON }
 func (*CreateCodec) Declares() vocab.EntityKind        { return vocab.EntityCodec }
 func (*CreateBranch) Declares() vocab.EntityKind       { return vocab.EntityBranch }
 func (*CreateRelay) Declares() vocab.EntityKind        { return vocab.EntityRelay }

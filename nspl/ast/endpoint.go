@@ -1,8 +1,12 @@
 package ast
 
-// CreateEndpoint is CREATE ENDPOINT … TYPE HTTP.
+import "plexus/nspl/vocab"
+
+// CreateEndpoint is CREATE ENDPOINT. Signaling belongs to WEBSOCKETS.
 type CreateEndpoint struct {
 	Create
-	VHost Name
-	Path  Text
+	VHost     Name
+	Path      Text
+	Type      vocab.EndpointType
+	Signaling *Name
 }

@@ -34,6 +34,11 @@ const (
 
 var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS", "PLACEMENTS", "TRANSACTIONS", "UDFS"}
 
+// Listings lists every listing, in the order of the grammar.
+func Listings() []Listing {
+	return []Listing{ListClusterStatus, ListIngestors, ListPlacements, ListUDFs, ListUsers, ListTransactions}
+}
+
 // String returns the words after SHOW.
 func (l Listing) String() string { return listingNames[l] }
 
@@ -41,5 +46,12 @@ func (l Listing) String() string { return listingNames[l] }
 type Show struct {
 	Head
 	What   Listing
+	Format Format
+}
+
+// ShowState is SHOW RELAY … MATERIALIZED STATE.
+type ShowState struct {
+	Head
+	Relay  Name
 	Format Format
 }

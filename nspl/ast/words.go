@@ -22,6 +22,27 @@ func Words(s Statement) string {
 		return "DESCRIBE RELOCATION"
 	case *DescribeTransaction:
 		return "DESCRIBE TRANSACTION"
+	case *RebindResource:
+		return "REBIND RESOURCE"
+	case *UploadResource:
+		return "UPLOAD RESOURCE"
+	case *ResetWASM:
+		return "RESET WASM PROCESSOR"
+	case *Clock:
+		if s.Attach {
+			return "ATTACH DOMAIN CLOCK"
+		}
+		return "DETACH DOMAIN CLOCK"
+	case *Backup:
+		return "BACKUP " + scopeWord(s.Cluster)
+	case *Restore:
+		return "RESTORE " + scopeWord(s.Cluster)
+	case *DescribeBackup:
+		return "DESCRIBE BACKUP"
+	case *Lookup:
+		return "LOOKUP"
+	case *ShowState:
+		return "SHOW RELAY MATERIALIZED STATE"
 	case *Drop:
 		return "DROP " + s.Kind.String()
 	case *Start:
@@ -50,4 +71,11 @@ func Words(s Statement) string {
 		return "DELETE SUBSCRIPTION"
 	}
 	return "STATEMENT"
+}
+
+func scopeWord(cluster bool) string {
+	if cluster {
+		return "CLUSTER"
+	}
+	return "DOMAIN"
 }

@@ -16,6 +16,10 @@ func Alter(old Entity, a ast.Alteration) (Entity, ast.Diagnostics) {
 	old = placedAt(old, a.Altered().Name.Span)
 	var e Entity
 	switch a := a.(type) {
+	case *ast.AlterSchema:
+		e = alterSchema(c, old.(*Schema), a)
+	case *ast.AlterWireSchema:
+		e = alterWireSchema(c, old.(*WireSchema), a)
 	case *ast.AlterPlacement:
 		e = alterPlacement(c, old.(*Placement), a)
 	}

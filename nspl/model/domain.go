@@ -7,12 +7,16 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// Domain is an unpaced domain. Placement is the policy of directly connected
-// runtime nodes that no rule claims.
+// Domain is one graph with its clock: paced where Pace is set. Placement is the
+// policy of directly connected runtime nodes that no rule claims.
 type Domain struct {
 	Name      string
+	Pace      *Pace
 	Placement vocab.PlacementPolicy
 }
+
+// Pace is the period and the skew of a paced domain.
+type Pace struct{ Period, Skew ast.Duration }
 
 // Kind returns the kind.
 func (*Domain) Kind() vocab.EntityKind { return vocab.EntityDomain }
@@ -24,12 +28,13 @@ func (d *Domain) EntityName() string { return d.Name }
 func (*Domain) Refs() []Ref { return nil }
 
 func lowerDomain(c *checker, d *ast.CreateDomain) *Domain {
-	if d.Pace != nil {
-		c.add(ast.Errorf(ast.CodeUnavailable, d.Span, "PACED domains are not available yet").
-			WithHint("CREATE UNPACED DOMAIN %s", d.Name.Text))
-	}
 	if strings.Contains(d.Name.Text, ".") {
 		c.invalid(d.Name.Span, "invalid domain name '%s': '.' is not allowed", d.Name.Text)
 	}
-	return &Domain{Name: d.Name.Text, Placement: d.Placement.PlacementPolicy}
+	m := &Domain{Name: d.Name.Text, Placement: d.Placement.PlacementPolicy}
+	if d.Pace != nil {
+		c.positive(d.Pace.Period, "PERIOD")
+		m.Pace = (*Pace)(d.Pace)
+	}
+	return m
 }

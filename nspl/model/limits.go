@@ -6,7 +6,7 @@ import "time"
 const (
 	// fieldsMax bounds a schema: every record carries every field, and checks
 	// compare the fields of two schemas with each other.
-	fieldsMax = 4096
+	fieldsMax = 1024
 	// capacityBatchesMax keeps a relay's buffer an ordinary allocation; what
 	// bounds its memory is backpressure, not this number.
 	capacityBatchesMax = 1 << 20
@@ -35,6 +35,8 @@ const (
 	sqsBytesMax = 256 << 10
 	// clientBatchBytesMax is the largest batch of the client protocol.
 	clientBatchBytesMax = 32 << 20
+	// programBytesMax bounds the text of a jq program.
+	programBytesMax = 64 << 10
 
 	// placementSideMax bounds a side of a placement: every pair of its sides is a
 	// corridor to look at.

@@ -47,6 +47,12 @@ func Lower(d ast.Declaration) (Entity, ast.Diagnostics) {
 		e = lowerRelay(c, d)
 	case *ast.CreateClient:
 		e = lowerClient(c, d)
+	case *ast.CreateResource:
+		e = &Resource{Name: d.Name.Text}
+	case *ast.CreateSignaling:
+		e = lowerSignaling(c, d)
+	case *ast.CreateHashMap:
+		e = lowerHashMap(c, d)
 	case *ast.CreateVHost:
 		e = lowerVHost(c, d)
 	case *ast.CreateEndpoint:

@@ -7,6 +7,19 @@ import (
 	"plexus/nspl/vocab"
 )
 
+// Resource is a sequence of versions of a directory tree. Which versions there
+// are is no part of the definition.
+type Resource struct{ Name string }
+
+// Kind returns the kind.
+func (*Resource) Kind() vocab.EntityKind { return vocab.EntityResource }
+
+// EntityName returns the name.
+func (r *Resource) EntityName() string { return r.Name }
+
+// Refs returns nothing.
+func (*Resource) Refs() []Ref { return nil }
+
 // Binder is an entity that may use a version of a resource.
 type Binder interface {
 	Entity

@@ -1,15 +1,25 @@
 package parse
 
-import "plexus/nspl/ast"
+import (
+	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
+)
 
-// ENDPOINT name ON vhost PATH string TYPE HTTP
+// ENDPOINT name ON vhost PATH string TYPE (HTTP | WEBSOCKETS) (WITH SIGNALING
+// PROTOCOL name)?
 func (p *parser) createEndpoint(c ast.Create) ast.Statement {
-	c.Name = p.newName()
+	s := &ast.CreateEndpoint{Create: c}
+	p.building(s)
+	s.Name = p.newName()
 	p.expect("ON")
-	e := &ast.CreateEndpoint{Create: c, VHost: p.ref(toVHost)}
+	s.VHost = p.ref(toVHost)
 	p.expect("PATH")
-	e.Path = p.string()
+	s.Path = p.string()
 	p.expect("TYPE")
-	p.expect("HTTP")
-	return e
+	s.Type = vocab.EndpointType(p.one(vocab.EndpointHTTP.String(), vocab.EndpointWebSockets.String()))
+	if p.accept("WITH SIGNALING PROTOCOL") {
+		n := p.ref(toAny(vocab.EntitySignaling))
+		s.Signaling = &n
+	}
+	return s
 }

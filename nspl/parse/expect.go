@@ -57,7 +57,6 @@ var (
 	toUser     = toKind(vocab.EntityUser)
 	toResource = toKind(vocab.EntityResource)
 	toSchema   = toKind(vocab.EntitySchema)
-	toWireJSON = toKind(vocab.EntityWireJSON)
 	toBranch   = toKind(vocab.EntityBranch)
 	toRelay    = toKind(vocab.EntityRelay)
 	toVHost    = toKind(vocab.EntityVHost)

@@ -17,6 +17,7 @@ var examples = []struct{ expected, example string }{
 	{"code", "code stands in quotes, best between $$ and $$"},
 	{"tests", "tests stand in quotes, best between $$ and $$"},
 	{"JSON path", "a path stands in quotes, for example '$.items[0].name'"},
+	{"timestamp", "a timestamp is a string such as '2026-01-31T08:00:00Z'"},
 	{"string", "a string stands in quotes, for example 'text'"},
 	{"external name", "a name with other characters than letters, digits, '_', '.' and '-' stands in quotes"},
 }

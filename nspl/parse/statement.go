@@ -17,9 +17,17 @@ var statements = []struct {
 	{"DROP", (*parser).drop},
 	{"ALTER USER", (*parser).alterUser},
 	{"ALTER DOMAIN SET PLACEMENT", (*parser).alterDomain},
+	{"ALTER SCHEMA", (*parser).alterSchema},
+	{"ALTER WIRE JSON SCHEMA", wireAlteration(vocab.WireJSON)},
+	{"ALTER WIRE CBOR SCHEMA", wireAlteration(vocab.WireCBOR)},
+	{"ALTER WIRE AVRO SCHEMA", wireAlteration(vocab.WireAvro)},
 	{"ALTER PLACEMENT", (*parser).alterPlacement},
+	{"REBIND RESOURCE", (*parser).rebindResource},
+	{"UPLOAD RESOURCE", (*parser).uploadResource},
+	{"RESET WASM PROCESSOR", (*parser).resetWASM},
 	{"SHOW", (*parser).show},
 	{"DESCRIBE", (*parser).describe},
+	{"LOOKUP", (*parser).lookup},
 	{"LIST DOMAINS", func(*parser) ast.Statement { return &ast.ListDomains{} }},
 	{"USE", (*parser).use},
 	{"BEGIN", func(*parser) ast.Statement { return &ast.Begin{} }},
@@ -28,10 +36,14 @@ var statements = []struct {
 	{"START", (*parser).start},
 	{"STOP", func(*parser) ast.Statement { return &ast.Stop{} }},
 	{"DELETE SUBSCRIPTION", (*parser).deleteSubscription},
+	{"ATTACH DOMAIN CLOCK", clock(true)},
+	{"DETACH DOMAIN CLOCK", clock(false)},
 	{"CORDON NODE", nodeControl(ast.NodeCordon)},
 	{"UNCORDON NODE", nodeControl(ast.NodeUncordon)},
 	{"DRAIN NODE", nodeControl(ast.NodeDrain)},
 	{"RELOCATE", (*parser).relocate},
+	{"BACKUP", (*parser).backup},
+	{"RESTORE", (*parser).restore},
 }
 
 // creation is one form of CREATE: the words after it, and who reads the rest.
@@ -48,7 +60,9 @@ var creations = append([]creation{
 	{"PACED DOMAIN", (*parser).createPacedDomain},
 	{"USER", (*parser).createUser},
 	{"SCHEMA", (*parser).createSchema},
-	{"WIRE JSON SCHEMA", (*parser).createWireSchema},
+	{"WIRE JSON SCHEMA", wireCreation(vocab.WireJSON)},
+	{"WIRE CBOR SCHEMA", wireCreation(vocab.WireCBOR)},
+	{"WIRE AVRO SCHEMA", wireCreation(vocab.WireAvro)},
 	{"CODEC", (*parser).createCodec},
 	{"UDF", (*parser).createUDF},
 	{"BRANCH", (*parser).createBranch},
@@ -58,6 +72,9 @@ var creations = append([]creation{
 	{"CLIENT", (*parser).createClient},
 	{"VHOST", (*parser).createVHost},
 	{"ENDPOINT", (*parser).createEndpoint},
+	{"SIGNALING PROTOCOL", (*parser).createSignaling},
+	{"HASH MAP", (*parser).createHashMap},
+	{"RESOURCE", (*parser).createResource},
 	{"PLACEMENT", (*parser).createPlacement},
 	{"ATTACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Attached) }},
 	{"DETACHED", func(p *parser, c ast.Create) ast.Statement { return p.createNode(c, ast.Detached) }},
@@ -119,10 +136,9 @@ func sinkHead(e vocab.SinkEntity) func(*parser, ast.Create) ast.Statement {
 var (
 	dropKinds       = slices.DeleteFunc(vocab.EntityKinds(), func(k vocab.EntityKind) bool { return k == vocab.EntityResource })
 	showCreateKinds = vocab.EntityKinds()[2:] // those that have a canonical text and belong to a domain
-	describeKinds   = []vocab.EntityKind{
-		vocab.EntityDomain, vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
-		vocab.EntityCodec, vocab.EntityEndpoint, vocab.EntityPlacement, vocab.EntityUDF,
-	}
+	describeKinds   = slices.Concat([]vocab.EntityKind{vocab.EntityDomain}, relocateKinds, []vocab.EntityKind{
+		vocab.EntityCodec, vocab.EntityEndpoint, vocab.EntityPlacement, vocab.EntityUDF, vocab.EntityResource,
+	})
 )
 
 // Statements parses a text of statements that end in semicolons; the last one

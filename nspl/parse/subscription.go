@@ -12,8 +12,9 @@ func (p *parser) createSubscription() ast.Statement {
 		s.Dropping = p.accept("DROPPING")
 	}
 	if p.accept("BATCH SAMPLE RATE") {
-		f := p.number()
-		s.SampleRate = &f
+		if f := p.number(); f.Value != 1 {
+			s.SampleRate = &f
+		}
 	}
 	s.Where = p.where(ClauseSubscription)
 	return s

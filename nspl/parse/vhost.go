@@ -2,8 +2,15 @@ package parse
 
 import "plexus/nspl/ast"
 
-// VHOST name hostname, ...
+// VHOST name hostname, ... (WITH TLS binding)?
 func (p *parser) createVHost(c ast.Create) ast.Statement {
-	c.Name = p.newName()
-	return &ast.CreateVHost{Create: c, Hostnames: list(p, p.hostname)}
+	s := &ast.CreateVHost{Create: c}
+	p.building(s)
+	s.Name = p.newName()
+	s.Hostnames = list(p, p.hostname)
+	if p.accept("WITH TLS") {
+		s.TLS = &ast.Binding{}
+		p.binding(s.TLS)
+	}
+	return s
 }

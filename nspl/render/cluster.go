@@ -21,7 +21,7 @@ func (w *writer) node(n string) *writer {
 }
 
 // selection writes what RELOCATE and DESCRIBE RELOCATION have in common.
-func (w *writer) selection(r *ast.Relocation) {
+func (w *writer) selection(r *ast.Relocation) *writer {
 	if r.Nodes != nil {
 		w.runtimeNodes(r.Nodes)
 	} else {
@@ -31,6 +31,7 @@ func (w *writer) selection(r *ast.Relocation) {
 	for _, f := range r.For {
 		w.put(" FOR ").runtimeNodes(f.Nodes).put(" ", f.Preferences.String(), " PREFERENCES")
 	}
+	return w
 }
 
 func (w *writer) runtimeNodes(list []ast.RuntimeNode) *writer {

@@ -6,7 +6,11 @@ import (
 )
 
 func (w *writer) domain(d *model.Domain) {
-	w.put("UNPACED DOMAIN ").name(d.Name)
+	if d.Pace == nil {
+		w.put("UNPACED DOMAIN ").name(d.Name)
+	} else {
+		w.put("PACED DOMAIN ").name(d.Name).put(" WITH PERIOD ", d.Pace.Period.Text, " SKEW ", d.Pace.Skew.Text)
+	}
 	if d.Placement != vocab.PlacementNeutral {
 		w.put(" PLACEMENT ", d.Placement.String())
 	}

@@ -24,6 +24,12 @@ func Entity(e model.Entity) string {
 		w.relay(e)
 	case *model.Client:
 		w.client(e)
+	case *model.Resource:
+		w.put("RESOURCE ").name(e.Name)
+	case *model.Signaling:
+		w.signaling(e)
+	case *model.HashMap:
+		w.hashMap(e)
 	case *model.VHost:
 		w.vhost(e)
 	case *model.Endpoint:

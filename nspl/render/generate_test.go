@@ -357,6 +357,12 @@ func (g generator) relocation() ast.Relocation {
 
 // statement draws a statement that Statement renders.
 func (g generator) statement() ast.Statement {
+	switch g.int(2) {
+	case 0:
+		return g.changing()
+	case 1:
+		return g.reading()
+	}
 	switch g.int(4) {
 	case 0:
 		return &ast.AlterDomain{Placement: g.policy()}
@@ -376,6 +382,9 @@ func (g generator) statement() ast.Statement {
 
 // entity draws a model of any kind.
 func (g generator) entity() model.Entity {
+	if g.int(3) == 0 {
+		return g.configuration()
+	}
 	switch g.int(13) {
 	case 12:
 		return g.udf()

@@ -80,3 +80,12 @@ func TestParenthesesAreMinimal(t *testing.T) {
 		}
 	})
 }
+
+// TestPasswordsAreNotWritten: what holds a password has no canonical text.
+func TestPasswordsAreNotWritten(t *testing.T) {
+	for _, s := range []ast.Statement{&ast.CreateUser{Password: ast.Text{Text: "secret words"}}, &ast.AlterUser{Password: ast.Text{Text: "secret words"}}} {
+		if text := render.Statement(s); text != "" {
+			t.Errorf("%T is written as %q", s, text)
+		}
+	}
+}

@@ -7,4 +7,7 @@ func (w *writer) vhost(v *model.VHost) {
 	for i, h := range v.Hostnames {
 		w.put([]string{" ", ", "}[min(i, 1)], h)
 	}
+	if v.TLS != nil {
+		w.put(" WITH TLS ").binding(*v.TLS)
+	}
 }

@@ -171,6 +171,16 @@ func floatText(f float64, kind vocab.Kind) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
+// Reads reports whether a text converts to a scalar kind, as the cast of a STRING
+// does.
+func Reads(text string, to vocab.Kind) bool {
+	if to == vocab.String {
+		return true
+	}
+	_, ok := readConstant(text, to)
+	return ok
+}
+
 // readConstant reads a text as a value of another kind.
 func readConstant(s string, to vocab.Kind) (Literal, bool) {
 	switch {

@@ -160,8 +160,27 @@ const (
 
 var wireFormatNames = [...]string{"JSON", "CBOR", "AVRO"}
 
+// WireFormats lists every format, in declaration order.
+func WireFormats() []WireFormat { return []WireFormat{WireJSON, WireCBOR, WireAvro} }
+
 // String returns the keyword.
 func (f WireFormat) String() string { return wireFormatNames[f] }
+
+// Kind returns the kind of the wire schemas of the format.
+func (f WireFormat) Kind() EntityKind { return EntityWireJSON + EntityKind(f) }
+
+// Types lists the wire types of the format, in the order of the grammar.
+func (f WireFormat) Types() []WireType {
+	first, last := WireString, WireNull
+	if f == WireAvro {
+		first, last = AvroNull, AvroFixed
+	}
+	list := make([]WireType, 0, last-first+1)
+	for t := first; t <= last; t++ {
+		list = append(list, t)
+	}
+	return list
+}
 
 // WireType is the type of a member of a wire schema. JSON and CBOR share one
 // list; AVRO has its own.
@@ -179,7 +198,26 @@ const (
 	WireNull
 )
 
-var wireTypeNames = [...]string{"string", "number", "integer", "boolean", "array", "bytes", "object", "null"}
+// The wire types of AVRO.
+const (
+	AvroNull WireType = iota + WireNull + 1
+	AvroBoolean
+	AvroInt
+	AvroLong
+	AvroFloat
+	AvroDouble
+	AvroBytes
+	AvroString
+	AvroRecord
+	AvroEnum
+	AvroArray
+	AvroMap
+	AvroFixed
+)
 
-// String returns the canonical lower-case spelling.
+var wireTypeNames = [...]string{"string", "number", "integer", "boolean", "array", "bytes", "object", "null",
+	"NULL", "BOOLEAN", "INT", "LONG", "FLOAT", "DOUBLE", "BYTES", "STRING", "RECORD", "ENUM", "ARRAY", "MAP", "FIXED"}
+
+// String returns the canonical spelling: lower case for JSON and CBOR, upper case
+// for AVRO.
 func (t WireType) String() string { return wireTypeNames[t] }

@@ -178,6 +178,55 @@ func (TransactionState) EnumDescriptor() ([]byte, []int) {
 	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{2}
 }
 
+type Version_State int32
+
+const (
+	Version_APPLYING  Version_State = 0
+	Version_COMPLETED Version_State = 1
+	Version_FAILED    Version_State = 2
+)
+
+// Enum value maps for Version_State.
+var (
+	Version_State_name = map[int32]string{
+		0: "APPLYING",
+		1: "COMPLETED",
+		2: "FAILED",
+	}
+	Version_State_value = map[string]int32{
+		"APPLYING":  0,
+		"COMPLETED": 1,
+		"FAILED":    2,
+	}
+)
+
+func (x Version_State) Enum() *Version_State {
+	p := new(Version_State)
+	*p = x
+	return p
+}
+
+func (x Version_State) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Version_State) Descriptor() protoreflect.EnumDescriptor {
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[3].Descriptor()
+}
+
+func (Version_State) Type() protoreflect.EnumType {
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[3]
+}
+
+func (x Version_State) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Version_State.Descriptor instead.
+func (Version_State) EnumDescriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12, 0}
+}
+
 type ModelChange_Op int32
 
 const (
@@ -208,11 +257,11 @@ func (x ModelChange_Op) String() string {
 }
 
 func (ModelChange_Op) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[3].Descriptor()
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[4].Descriptor()
 }
 
 func (ModelChange_Op) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[3]
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[4]
 }
 
 func (x ModelChange_Op) Number() protoreflect.EnumNumber {
@@ -221,7 +270,7 @@ func (x ModelChange_Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelChange_Op.Descriptor instead.
 func (ModelChange_Op) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10, 0}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type Node_Role int32
@@ -254,11 +303,11 @@ func (x Node_Role) String() string {
 }
 
 func (Node_Role) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[4].Descriptor()
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[5].Descriptor()
 }
 
 func (Node_Role) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[4]
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[5]
 }
 
 func (x Node_Role) Number() protoreflect.EnumNumber {
@@ -267,7 +316,7 @@ func (x Node_Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Node_Role.Descriptor instead.
 func (Node_Role) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26, 0}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{30, 0}
 }
 
 type Engagement_Kind int32
@@ -312,11 +361,11 @@ func (x Engagement_Kind) String() string {
 }
 
 func (Engagement_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[5].Descriptor()
+	return file_engine_catalog_catalogpb_catalog_proto_enumTypes[6].Descriptor()
 }
 
 func (Engagement_Kind) Type() protoreflect.EnumType {
-	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[5]
+	return &file_engine_catalog_catalogpb_catalog_proto_enumTypes[6]
 }
 
 func (x Engagement_Kind) Number() protoreflect.EnumNumber {
@@ -325,7 +374,7 @@ func (x Engagement_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Engagement_Kind.Descriptor instead.
 func (Engagement_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{38, 0}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{42, 0}
 }
 
 // Command is one log entry: steps that apply in order. The first refused step
@@ -585,6 +634,8 @@ type Step struct {
 	//	*Step_CommitTransaction
 	//	*Step_AdvanceTransaction
 	//	*Step_ExpireTransaction
+	//	*Step_CreateResource
+	//	*Step_RecordVersion
 	Body          isStep_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -877,6 +928,24 @@ func (x *Step) GetExpireTransaction() *ExpireTransaction {
 	return nil
 }
 
+func (x *Step) GetCreateResource() *CreateResource {
+	if x != nil {
+		if x, ok := x.Body.(*Step_CreateResource); ok {
+			return x.CreateResource
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetRecordVersion() *RecordVersion {
+	if x != nil {
+		if x, ok := x.Body.(*Step_RecordVersion); ok {
+			return x.RecordVersion
+		}
+	}
+	return nil
+}
+
 type isStep_Body interface {
 	isStep_Body()
 }
@@ -989,6 +1058,14 @@ type Step_ExpireTransaction struct {
 	ExpireTransaction *ExpireTransaction `protobuf:"bytes,30,opt,name=expire_transaction,json=expireTransaction,proto3,oneof"`
 }
 
+type Step_CreateResource struct {
+	CreateResource *CreateResource `protobuf:"bytes,31,opt,name=create_resource,json=createResource,proto3,oneof"`
+}
+
+type Step_RecordVersion struct {
+	RecordVersion *RecordVersion `protobuf:"bytes,32,opt,name=record_version,json=recordVersion,proto3,oneof"`
+}
+
 func (*Step_CreateUser) isStep_Body() {}
 
 func (*Step_AlterUser) isStep_Body() {}
@@ -1042,6 +1119,10 @@ func (*Step_CommitTransaction) isStep_Body() {}
 func (*Step_AdvanceTransaction) isStep_Body() {}
 
 func (*Step_ExpireTransaction) isStep_Body() {}
+
+func (*Step_CreateResource) isStep_Body() {}
+
+func (*Step_RecordVersion) isStep_Body() {}
 
 type CreateUser struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1195,6 +1276,7 @@ type CreateDomain struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Placement     string                 `protobuf:"bytes,2,opt,name=placement,proto3" json:"placement,omitempty"`
+	Pace          *Pace                  `protobuf:"bytes,3,opt,name=pace,proto3" json:"pace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1243,6 +1325,82 @@ func (x *CreateDomain) GetPlacement() string {
 	return ""
 }
 
+func (x *CreateDomain) GetPace() *Pace {
+	if x != nil {
+		return x.Pace
+	}
+	return nil
+}
+
+// Pace is that of a paced domain, with the spelling of its durations.
+type Pace struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Period        uint64                 `protobuf:"varint,1,opt,name=period,proto3" json:"period,omitempty"` // nanoseconds
+	PeriodText    string                 `protobuf:"bytes,2,opt,name=period_text,json=periodText,proto3" json:"period_text,omitempty"`
+	Skew          uint64                 `protobuf:"varint,3,opt,name=skew,proto3" json:"skew,omitempty"` // nanoseconds
+	SkewText      string                 `protobuf:"bytes,4,opt,name=skew_text,json=skewText,proto3" json:"skew_text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pace) Reset() {
+	*x = Pace{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pace) ProtoMessage() {}
+
+func (x *Pace) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pace.ProtoReflect.Descriptor instead.
+func (*Pace) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Pace) GetPeriod() uint64 {
+	if x != nil {
+		return x.Period
+	}
+	return 0
+}
+
+func (x *Pace) GetPeriodText() string {
+	if x != nil {
+		return x.PeriodText
+	}
+	return ""
+}
+
+func (x *Pace) GetSkew() uint64 {
+	if x != nil {
+		return x.Skew
+	}
+	return 0
+}
+
+func (x *Pace) GetSkewText() string {
+	if x != nil {
+		return x.SkewText
+	}
+	return ""
+}
+
 // AlterDomain sets the placement default, in the words of the language; empty is
 // NEUTRAL.
 type AlterDomain struct {
@@ -1255,7 +1413,7 @@ type AlterDomain struct {
 
 func (x *AlterDomain) Reset() {
 	*x = AlterDomain{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1425,7 @@ func (x *AlterDomain) String() string {
 func (*AlterDomain) ProtoMessage() {}
 
 func (x *AlterDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[7]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1438,7 @@ func (x *AlterDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlterDomain.ProtoReflect.Descriptor instead.
 func (*AlterDomain) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{7}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AlterDomain) GetDomain() string {
@@ -1306,7 +1464,7 @@ type DropDomain struct {
 
 func (x *DropDomain) Reset() {
 	*x = DropDomain{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1318,7 +1476,7 @@ func (x *DropDomain) String() string {
 func (*DropDomain) ProtoMessage() {}
 
 func (x *DropDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[8]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1331,12 +1489,203 @@ func (x *DropDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropDomain.ProtoReflect.Descriptor instead.
 func (*DropDomain) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{8}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DropDomain) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+// CreateResource declares a resource without versions.
+type CreateResource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateResource) Reset() {
+	*x = CreateResource{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateResource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateResource) ProtoMessage() {}
+
+func (x *CreateResource) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateResource.ProtoReflect.Descriptor instead.
+func (*CreateResource) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CreateResource) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *CreateResource) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// RecordVersion records what became of a version of a resource. Number 0 begins
+// the next one, which no other will be given.
+type RecordVersion struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Resource      string                 `protobuf:"bytes,2,opt,name=resource,proto3" json:"resource,omitempty"`
+	Version       *Version               `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecordVersion) Reset() {
+	*x = RecordVersion{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecordVersion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecordVersion) ProtoMessage() {}
+
+func (x *RecordVersion) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecordVersion.ProtoReflect.Descriptor instead.
+func (*RecordVersion) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RecordVersion) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *RecordVersion) GetResource() string {
+	if x != nil {
+		return x.Resource
+	}
+	return ""
+}
+
+func (x *RecordVersion) GetVersion() *Version {
+	if x != nil {
+		return x.Version
+	}
+	return nil
+}
+
+type Version struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	State         Version_State          `protobuf:"varint,2,opt,name=state,proto3,enum=plexus.catalog.v1.Version_State" json:"state,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"` // of the content
+	Files         uint64                 `protobuf:"varint,4,opt,name=files,proto3" json:"files,omitempty"`
+	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"` // why it failed
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Version) Reset() {
+	*x = Version{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Version) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Version) ProtoMessage() {}
+
+func (x *Version) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Version.ProtoReflect.Descriptor instead.
+func (*Version) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Version) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Version) GetState() Version_State {
+	if x != nil {
+		return x.State
+	}
+	return Version_APPLYING
+}
+
+func (x *Version) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *Version) GetFiles() uint64 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *Version) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -1356,7 +1705,7 @@ type ChangeModels struct {
 
 func (x *ChangeModels) Reset() {
 	*x = ChangeModels{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1717,7 @@ func (x *ChangeModels) String() string {
 func (*ChangeModels) ProtoMessage() {}
 
 func (x *ChangeModels) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[9]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1730,7 @@ func (x *ChangeModels) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeModels.ProtoReflect.Descriptor instead.
 func (*ChangeModels) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{9}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ChangeModels) GetDomain() string {
@@ -1417,7 +1766,7 @@ type ModelChange struct {
 
 func (x *ModelChange) Reset() {
 	*x = ModelChange{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1778,7 @@ func (x *ModelChange) String() string {
 func (*ModelChange) ProtoMessage() {}
 
 func (x *ModelChange) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[10]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1791,7 @@ func (x *ModelChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelChange.ProtoReflect.Descriptor instead.
 func (*ModelChange) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{10}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ModelChange) GetOp() ModelChange_Op {
@@ -1486,7 +1835,7 @@ type SetRunning struct {
 
 func (x *SetRunning) Reset() {
 	*x = SetRunning{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +1847,7 @@ func (x *SetRunning) String() string {
 func (*SetRunning) ProtoMessage() {}
 
 func (x *SetRunning) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[11]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +1860,7 @@ func (x *SetRunning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRunning.ProtoReflect.Descriptor instead.
 func (*SetRunning) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{11}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SetRunning) GetDomain() string {
@@ -1546,7 +1895,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1907,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[12]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1920,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{12}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Key) GetKind() string {
@@ -1603,7 +1952,7 @@ type SetSchedule struct {
 
 func (x *SetSchedule) Reset() {
 	*x = SetSchedule{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1964,7 @@ func (x *SetSchedule) String() string {
 func (*SetSchedule) ProtoMessage() {}
 
 func (x *SetSchedule) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[13]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1977,7 @@ func (x *SetSchedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedule.ProtoReflect.Descriptor instead.
 func (*SetSchedule) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{13}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SetSchedule) GetDomain() string {
@@ -1673,7 +2022,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1685,7 +2034,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[14]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1698,7 +2047,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{14}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Assignment) GetKey() *Key {
@@ -1751,7 +2100,7 @@ type Transition struct {
 
 func (x *Transition) Reset() {
 	*x = Transition{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +2112,7 @@ func (x *Transition) String() string {
 func (*Transition) ProtoMessage() {}
 
 func (x *Transition) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[15]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +2125,7 @@ func (x *Transition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transition.ProtoReflect.Descriptor instead.
 func (*Transition) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{15}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Transition) GetId() []byte {
@@ -1826,7 +2175,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +2187,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[16]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +2200,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{16}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Outcome) GetComponent() uint32 {
@@ -1880,7 +2229,7 @@ type CompleteHandoff struct {
 
 func (x *CompleteHandoff) Reset() {
 	*x = CompleteHandoff{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2241,7 @@ func (x *CompleteHandoff) String() string {
 func (*CompleteHandoff) ProtoMessage() {}
 
 func (x *CompleteHandoff) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[17]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2254,7 @@ func (x *CompleteHandoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteHandoff.ProtoReflect.Descriptor instead.
 func (*CompleteHandoff) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{17}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CompleteHandoff) GetDomain() string {
@@ -1933,7 +2282,7 @@ type Group struct {
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1945,7 +2294,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[18]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1958,7 +2307,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{18}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Group) GetHost() string {
@@ -1987,7 +2336,7 @@ type AcquireLease struct {
 
 func (x *AcquireLease) Reset() {
 	*x = AcquireLease{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1999,7 +2348,7 @@ func (x *AcquireLease) String() string {
 func (*AcquireLease) ProtoMessage() {}
 
 func (x *AcquireLease) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[19]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2012,7 +2361,7 @@ func (x *AcquireLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireLease.ProtoReflect.Descriptor instead.
 func (*AcquireLease) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{19}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AcquireLease) GetDomain() string {
@@ -2040,7 +2389,7 @@ type ReleaseLease struct {
 
 func (x *ReleaseLease) Reset() {
 	*x = ReleaseLease{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2052,7 +2401,7 @@ func (x *ReleaseLease) String() string {
 func (*ReleaseLease) ProtoMessage() {}
 
 func (x *ReleaseLease) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[20]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2065,7 +2414,7 @@ func (x *ReleaseLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseLease.ProtoReflect.Descriptor instead.
 func (*ReleaseLease) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{20}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReleaseLease) GetDomain() string {
@@ -2100,7 +2449,7 @@ type AddNode struct {
 
 func (x *AddNode) Reset() {
 	*x = AddNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2112,7 +2461,7 @@ func (x *AddNode) String() string {
 func (*AddNode) ProtoMessage() {}
 
 func (x *AddNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[21]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2125,7 +2474,7 @@ func (x *AddNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddNode.ProtoReflect.Descriptor instead.
 func (*AddNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{21}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AddNode) GetNode() *Node {
@@ -2151,7 +2500,7 @@ type UpdateNode struct {
 
 func (x *UpdateNode) Reset() {
 	*x = UpdateNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2163,7 +2512,7 @@ func (x *UpdateNode) String() string {
 func (*UpdateNode) ProtoMessage() {}
 
 func (x *UpdateNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[22]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2176,7 +2525,7 @@ func (x *UpdateNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNode.ProtoReflect.Descriptor instead.
 func (*UpdateNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{22}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UpdateNode) GetId() string {
@@ -2238,7 +2587,7 @@ type PromoteNode struct {
 
 func (x *PromoteNode) Reset() {
 	*x = PromoteNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2599,7 @@ func (x *PromoteNode) String() string {
 func (*PromoteNode) ProtoMessage() {}
 
 func (x *PromoteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[23]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2612,7 @@ func (x *PromoteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromoteNode.ProtoReflect.Descriptor instead.
 func (*PromoteNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{23}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PromoteNode) GetId() string {
@@ -2291,7 +2640,7 @@ type RemoveNode struct {
 
 func (x *RemoveNode) Reset() {
 	*x = RemoveNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2652,7 @@ func (x *RemoveNode) String() string {
 func (*RemoveNode) ProtoMessage() {}
 
 func (x *RemoveNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[24]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2665,7 @@ func (x *RemoveNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveNode.ProtoReflect.Descriptor instead.
 func (*RemoveNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{24}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RemoveNode) GetId() string {
@@ -2343,7 +2692,7 @@ type CordonNode struct {
 
 func (x *CordonNode) Reset() {
 	*x = CordonNode{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2704,7 @@ func (x *CordonNode) String() string {
 func (*CordonNode) ProtoMessage() {}
 
 func (x *CordonNode) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[25]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +2717,7 @@ func (x *CordonNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CordonNode.ProtoReflect.Descriptor instead.
 func (*CordonNode) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{25}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CordonNode) GetId() string {
@@ -2405,7 +2754,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2417,7 +2766,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[26]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2430,7 +2779,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{26}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Node) GetId() string {
@@ -2508,7 +2857,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2520,7 +2869,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[27]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2882,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{27}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Reclaim) GetBefore() int64 {
@@ -2561,7 +2910,7 @@ type SetLimits struct {
 
 func (x *SetLimits) Reset() {
 	*x = SetLimits{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2573,7 +2922,7 @@ func (x *SetLimits) String() string {
 func (*SetLimits) ProtoMessage() {}
 
 func (x *SetLimits) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[28]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2586,7 +2935,7 @@ func (x *SetLimits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimits.ProtoReflect.Descriptor instead.
 func (*SetLimits) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{28}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SetLimits) GetLimits() *Limits {
@@ -2609,7 +2958,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +2970,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[29]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +2983,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{29}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Limits) GetHistory() uint32 {
@@ -2683,7 +3032,7 @@ type BeginTransaction struct {
 
 func (x *BeginTransaction) Reset() {
 	*x = BeginTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +3044,7 @@ func (x *BeginTransaction) String() string {
 func (*BeginTransaction) ProtoMessage() {}
 
 func (x *BeginTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[30]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +3057,7 @@ func (x *BeginTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginTransaction.ProtoReflect.Descriptor instead.
 func (*BeginTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{30}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *BeginTransaction) GetId() []byte {
@@ -2744,7 +3093,7 @@ type AppendOperation struct {
 
 func (x *AppendOperation) Reset() {
 	*x = AppendOperation{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2756,7 +3105,7 @@ func (x *AppendOperation) String() string {
 func (*AppendOperation) ProtoMessage() {}
 
 func (x *AppendOperation) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[31]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2769,7 +3118,7 @@ func (x *AppendOperation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppendOperation.ProtoReflect.Descriptor instead.
 func (*AppendOperation) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{31}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AppendOperation) GetId() []byte {
@@ -2811,7 +3160,7 @@ type TouchTransaction struct {
 
 func (x *TouchTransaction) Reset() {
 	*x = TouchTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2823,7 +3172,7 @@ func (x *TouchTransaction) String() string {
 func (*TouchTransaction) ProtoMessage() {}
 
 func (x *TouchTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[32]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2836,7 +3185,7 @@ func (x *TouchTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TouchTransaction.ProtoReflect.Descriptor instead.
 func (*TouchTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{32}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *TouchTransaction) GetId() []byte {
@@ -2863,7 +3212,7 @@ type RevertTransaction struct {
 
 func (x *RevertTransaction) Reset() {
 	*x = RevertTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2875,7 +3224,7 @@ func (x *RevertTransaction) String() string {
 func (*RevertTransaction) ProtoMessage() {}
 
 func (x *RevertTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[33]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2888,7 +3237,7 @@ func (x *RevertTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertTransaction.ProtoReflect.Descriptor instead.
 func (*RevertTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{33}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RevertTransaction) GetId() []byte {
@@ -2918,7 +3267,7 @@ type StageTransaction struct {
 
 func (x *StageTransaction) Reset() {
 	*x = StageTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2930,7 +3279,7 @@ func (x *StageTransaction) String() string {
 func (*StageTransaction) ProtoMessage() {}
 
 func (x *StageTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[34]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2943,7 +3292,7 @@ func (x *StageTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTransaction.ProtoReflect.Descriptor instead.
 func (*StageTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{34}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StageTransaction) GetId() []byte {
@@ -2985,7 +3334,7 @@ type CommitTransaction struct {
 
 func (x *CommitTransaction) Reset() {
 	*x = CommitTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2997,7 +3346,7 @@ func (x *CommitTransaction) String() string {
 func (*CommitTransaction) ProtoMessage() {}
 
 func (x *CommitTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[35]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3010,7 +3359,7 @@ func (x *CommitTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitTransaction.ProtoReflect.Descriptor instead.
 func (*CommitTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{35}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CommitTransaction) GetId() []byte {
@@ -3082,7 +3431,7 @@ type Captured struct {
 
 func (x *Captured) Reset() {
 	*x = Captured{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3094,7 +3443,7 @@ func (x *Captured) String() string {
 func (*Captured) ProtoMessage() {}
 
 func (x *Captured) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[36]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3107,7 +3456,7 @@ func (x *Captured) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Captured.ProtoReflect.Descriptor instead.
 func (*Captured) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{36}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Captured) GetDefinition() uint64 {
@@ -3156,7 +3505,7 @@ type AdvanceTransaction struct {
 
 func (x *AdvanceTransaction) Reset() {
 	*x = AdvanceTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[37]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3168,7 +3517,7 @@ func (x *AdvanceTransaction) String() string {
 func (*AdvanceTransaction) ProtoMessage() {}
 
 func (x *AdvanceTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[37]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3181,7 +3530,7 @@ func (x *AdvanceTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdvanceTransaction.ProtoReflect.Descriptor instead.
 func (*AdvanceTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{37}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AdvanceTransaction) GetId() []byte {
@@ -3252,7 +3601,7 @@ type Engagement struct {
 
 func (x *Engagement) Reset() {
 	*x = Engagement{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[38]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3264,7 +3613,7 @@ func (x *Engagement) String() string {
 func (*Engagement) ProtoMessage() {}
 
 func (x *Engagement) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[38]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3277,7 +3626,7 @@ func (x *Engagement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engagement.ProtoReflect.Descriptor instead.
 func (*Engagement) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{38}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Engagement) GetKind() Engagement_Kind {
@@ -3310,7 +3659,7 @@ type ExpireTransaction struct {
 
 func (x *ExpireTransaction) Reset() {
 	*x = ExpireTransaction{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[39]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3322,7 +3671,7 @@ func (x *ExpireTransaction) String() string {
 func (*ExpireTransaction) ProtoMessage() {}
 
 func (x *ExpireTransaction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[39]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3335,7 +3684,7 @@ func (x *ExpireTransaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpireTransaction.ProtoReflect.Descriptor instead.
 func (*ExpireTransaction) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{39}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ExpireTransaction) GetId() []byte {
@@ -3359,7 +3708,7 @@ type MetaRecord struct {
 
 func (x *MetaRecord) Reset() {
 	*x = MetaRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[40]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3371,7 +3720,7 @@ func (x *MetaRecord) String() string {
 func (*MetaRecord) ProtoMessage() {}
 
 func (x *MetaRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[40]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3384,7 +3733,7 @@ func (x *MetaRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRecord.ProtoReflect.Descriptor instead.
 func (*MetaRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{40}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MetaRecord) GetCluster() []byte {
@@ -3440,7 +3789,7 @@ type UserRecord struct {
 
 func (x *UserRecord) Reset() {
 	*x = UserRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[41]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3452,7 +3801,7 @@ func (x *UserRecord) String() string {
 func (*UserRecord) ProtoMessage() {}
 
 func (x *UserRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[41]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3465,7 +3814,7 @@ func (x *UserRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserRecord.ProtoReflect.Descriptor instead.
 func (*UserRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{41}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *UserRecord) GetName() string {
@@ -3499,13 +3848,14 @@ type DomainRecord struct {
 	Positions     uint64                 `protobuf:"varint,7,opt,name=positions,proto3" json:"positions,omitempty"`
 	Placement     string                 `protobuf:"bytes,8,opt,name=placement,proto3" json:"placement,omitempty"`
 	Lease         *Lease                 `protobuf:"bytes,9,opt,name=lease,proto3" json:"lease,omitempty"`
+	Pace          *Pace                  `protobuf:"bytes,10,opt,name=pace,proto3" json:"pace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DomainRecord) Reset() {
 	*x = DomainRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[42]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3517,7 +3867,7 @@ func (x *DomainRecord) String() string {
 func (*DomainRecord) ProtoMessage() {}
 
 func (x *DomainRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[42]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3530,7 +3880,7 @@ func (x *DomainRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DomainRecord.ProtoReflect.Descriptor instead.
 func (*DomainRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{42}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DomainRecord) GetName() string {
@@ -3589,6 +3939,89 @@ func (x *DomainRecord) GetLease() *Lease {
 	return nil
 }
 
+func (x *DomainRecord) GetPace() *Pace {
+	if x != nil {
+		return x.Pace
+	}
+	return nil
+}
+
+type ResourceRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Domain        string                 `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Next          uint64                 `protobuf:"varint,3,opt,name=next,proto3" json:"next,omitempty"` // the number of the next version
+	Versions      []*Version             `protobuf:"bytes,4,rep,name=versions,proto3" json:"versions,omitempty"`
+	Revision      uint64                 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResourceRecord) Reset() {
+	*x = ResourceRecord{}
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourceRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourceRecord) ProtoMessage() {}
+
+func (x *ResourceRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourceRecord.ProtoReflect.Descriptor instead.
+func (*ResourceRecord) Descriptor() ([]byte, []int) {
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *ResourceRecord) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *ResourceRecord) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ResourceRecord) GetNext() uint64 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
+func (x *ResourceRecord) GetVersions() []*Version {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+func (x *ResourceRecord) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // Lease is a held domain mutation lease; its index is the command that acquired
 // it.
 type Lease struct {
@@ -3601,7 +4034,7 @@ type Lease struct {
 
 func (x *Lease) Reset() {
 	*x = Lease{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[43]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3613,7 +4046,7 @@ func (x *Lease) String() string {
 func (*Lease) ProtoMessage() {}
 
 func (x *Lease) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[43]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3626,7 +4059,7 @@ func (x *Lease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lease.ProtoReflect.Descriptor instead.
 func (*Lease) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{43}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Lease) GetOwner() string {
@@ -3655,7 +4088,7 @@ type ScheduleRecord struct {
 
 func (x *ScheduleRecord) Reset() {
 	*x = ScheduleRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[44]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3667,7 +4100,7 @@ func (x *ScheduleRecord) String() string {
 func (*ScheduleRecord) ProtoMessage() {}
 
 func (x *ScheduleRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[44]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3680,7 +4113,7 @@ func (x *ScheduleRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRecord.ProtoReflect.Descriptor instead.
 func (*ScheduleRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{44}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ScheduleRecord) GetDomain() string {
@@ -3720,7 +4153,7 @@ type RemovedNodeRecord struct {
 
 func (x *RemovedNodeRecord) Reset() {
 	*x = RemovedNodeRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[45]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3732,7 +4165,7 @@ func (x *RemovedNodeRecord) String() string {
 func (*RemovedNodeRecord) ProtoMessage() {}
 
 func (x *RemovedNodeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[45]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3745,7 +4178,7 @@ func (x *RemovedNodeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovedNodeRecord.ProtoReflect.Descriptor instead.
 func (*RemovedNodeRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{45}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RemovedNodeRecord) GetRaftId() uint64 {
@@ -3768,7 +4201,7 @@ type ModelRecord struct {
 
 func (x *ModelRecord) Reset() {
 	*x = ModelRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[46]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3780,7 +4213,7 @@ func (x *ModelRecord) String() string {
 func (*ModelRecord) ProtoMessage() {}
 
 func (x *ModelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[46]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3793,7 +4226,7 @@ func (x *ModelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRecord.ProtoReflect.Descriptor instead.
 func (*ModelRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{46}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ModelRecord) GetDomain() string {
@@ -3851,7 +4284,7 @@ type ExecutionRecord struct {
 
 func (x *ExecutionRecord) Reset() {
 	*x = ExecutionRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[47]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3863,7 +4296,7 @@ func (x *ExecutionRecord) String() string {
 func (*ExecutionRecord) ProtoMessage() {}
 
 func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[47]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3876,7 +4309,7 @@ func (x *ExecutionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecutionRecord.ProtoReflect.Descriptor instead.
 func (*ExecutionRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{47}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ExecutionRecord) GetReference() []byte {
@@ -3972,7 +4405,7 @@ type LimitsRecord struct {
 
 func (x *LimitsRecord) Reset() {
 	*x = LimitsRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[48]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3984,7 +4417,7 @@ func (x *LimitsRecord) String() string {
 func (*LimitsRecord) ProtoMessage() {}
 
 func (x *LimitsRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[48]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3997,7 +4430,7 @@ func (x *LimitsRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsRecord.ProtoReflect.Descriptor instead.
 func (*LimitsRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{48}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LimitsRecord) GetLimits() *Limits {
@@ -4017,7 +4450,7 @@ type HandoffRecord struct {
 
 func (x *HandoffRecord) Reset() {
 	*x = HandoffRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[49]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4029,7 +4462,7 @@ func (x *HandoffRecord) String() string {
 func (*HandoffRecord) ProtoMessage() {}
 
 func (x *HandoffRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[49]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4042,7 +4475,7 @@ func (x *HandoffRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HandoffRecord.ProtoReflect.Descriptor instead.
 func (*HandoffRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{49}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *HandoffRecord) GetDomain() string {
@@ -4082,7 +4515,7 @@ type TransactionRecord struct {
 
 func (x *TransactionRecord) Reset() {
 	*x = TransactionRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[50]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4094,7 +4527,7 @@ func (x *TransactionRecord) String() string {
 func (*TransactionRecord) ProtoMessage() {}
 
 func (x *TransactionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[50]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4107,7 +4540,7 @@ func (x *TransactionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionRecord.ProtoReflect.Descriptor instead.
 func (*TransactionRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{50}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *TransactionRecord) GetId() []byte {
@@ -4228,7 +4661,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[51]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4240,7 +4673,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[51]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4253,7 +4686,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{51}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *StepProgress) GetPhase() StepPhase {
@@ -4302,7 +4735,7 @@ type OperationRecord struct {
 
 func (x *OperationRecord) Reset() {
 	*x = OperationRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[52]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4314,7 +4747,7 @@ func (x *OperationRecord) String() string {
 func (*OperationRecord) ProtoMessage() {}
 
 func (x *OperationRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[52]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4327,7 +4760,7 @@ func (x *OperationRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationRecord.ProtoReflect.Descriptor instead.
 func (*OperationRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{52}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *OperationRecord) GetId() []byte {
@@ -4362,7 +4795,7 @@ type PartRecord struct {
 
 func (x *PartRecord) Reset() {
 	*x = PartRecord{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[53]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4374,7 +4807,7 @@ func (x *PartRecord) String() string {
 func (*PartRecord) ProtoMessage() {}
 
 func (x *PartRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[53]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4387,7 +4820,7 @@ func (x *PartRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartRecord.ProtoReflect.Descriptor instead.
 func (*PartRecord) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{53}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *PartRecord) GetId() []byte {
@@ -4424,7 +4857,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[54]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4436,7 +4869,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[54]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4449,7 +4882,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{54}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Refusal) GetCode() string {
@@ -4498,6 +4931,7 @@ type Record struct {
 	//	*Record_Transaction
 	//	*Record_Operation
 	//	*Record_Part
+	//	*Record_Resource
 	Family        isRecord_Family `protobuf_oneof:"family"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4505,7 +4939,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[55]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4517,7 +4951,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[55]
+	mi := &file_engine_catalog_catalogpb_catalog_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4530,7 +4964,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{55}
+	return file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Record) GetFamily() isRecord_Family {
@@ -4657,6 +5091,15 @@ func (x *Record) GetPart() *PartRecord {
 	return nil
 }
 
+func (x *Record) GetResource() *ResourceRecord {
+	if x != nil {
+		if x, ok := x.Family.(*Record_Resource); ok {
+			return x.Resource
+		}
+	}
+	return nil
+}
+
 type isRecord_Family interface {
 	isRecord_Family()
 }
@@ -4713,6 +5156,10 @@ type Record_Part struct {
 	Part *PartRecord `protobuf:"bytes,13,opt,name=part,proto3,oneof"`
 }
 
+type Record_Resource struct {
+	Resource *ResourceRecord `protobuf:"bytes,14,opt,name=resource,proto3,oneof"`
+}
+
 func (*Record_Meta) isRecord_Family() {}
 
 func (*Record_User) isRecord_Family() {}
@@ -4739,6 +5186,8 @@ func (*Record_Operation) isRecord_Family() {}
 
 func (*Record_Part) isRecord_Family() {}
 
+func (*Record_Resource) isRecord_Family() {}
+
 var File_engine_catalog_catalogpb_catalog_proto protoreflect.FileDescriptor
 
 const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
@@ -4763,7 +5212,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x06awaits\x18\t \x03(\tR\x06awaits\x12\x1a\n" +
 	"\bposition\x18\n" +
 	" \x01(\rR\bposition\x124\n" +
-	"\arefusal\x18\v \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\"\xc7\x0f\n" +
+	"\arefusal\x18\v \x01(\v2\x1a.plexus.catalog.v1.RefusalR\arefusal\"\xe0\x10\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05lease\x18\x0f \x01(\x04R\x05lease\x12@\n" +
 	"\vcreate_user\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.CreateUserH\x00R\n" +
@@ -4801,7 +5250,9 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x11stage_transaction\x18\x1b \x01(\v2#.plexus.catalog.v1.StageTransactionH\x00R\x10stageTransaction\x12U\n" +
 	"\x12commit_transaction\x18\x1c \x01(\v2$.plexus.catalog.v1.CommitTransactionH\x00R\x11commitTransaction\x12X\n" +
 	"\x13advance_transaction\x18\x1d \x01(\v2%.plexus.catalog.v1.AdvanceTransactionH\x00R\x12advanceTransaction\x12U\n" +
-	"\x12expire_transaction\x18\x1e \x01(\v2$.plexus.catalog.v1.ExpireTransactionH\x00R\x11expireTransactionB\x06\n" +
+	"\x12expire_transaction\x18\x1e \x01(\v2$.plexus.catalog.v1.ExpireTransactionH\x00R\x11expireTransaction\x12L\n" +
+	"\x0fcreate_resource\x18\x1f \x01(\v2!.plexus.catalog.v1.CreateResourceH\x00R\x0ecreateResource\x12I\n" +
+	"\x0erecord_version\x18  \x01(\v2 .plexus.catalog.v1.RecordVersionH\x00R\rrecordVersionB\x06\n" +
 	"\x04body\"E\n" +
 	"\n" +
 	"CreateUser\x12\x12\n" +
@@ -4811,16 +5262,41 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\"\x1e\n" +
 	"\bDropUser\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"@\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"m\n" +
 	"\fCreateDomain\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
-	"\tplacement\x18\x02 \x01(\tR\tplacement\"C\n" +
+	"\tplacement\x18\x02 \x01(\tR\tplacement\x12+\n" +
+	"\x04pace\x18\x03 \x01(\v2\x17.plexus.catalog.v1.PaceR\x04pace\"p\n" +
+	"\x04Pace\x12\x16\n" +
+	"\x06period\x18\x01 \x01(\x04R\x06period\x12\x1f\n" +
+	"\vperiod_text\x18\x02 \x01(\tR\n" +
+	"periodText\x12\x12\n" +
+	"\x04skew\x18\x03 \x01(\x04R\x04skew\x12\x1b\n" +
+	"\tskew_text\x18\x04 \x01(\tR\bskewText\"C\n" +
 	"\vAlterDomain\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1c\n" +
 	"\tplacement\x18\x02 \x01(\tR\tplacement\" \n" +
 	"\n" +
 	"DropDomain\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"|\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"<\n" +
+	"\x0eCreateResource\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"y\n" +
+	"\rRecordVersion\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1a\n" +
+	"\bresource\x18\x02 \x01(\tR\bresource\x124\n" +
+	"\aversion\x18\x03 \x01(\v2\x1a.plexus.catalog.v1.VersionR\aversion\"\xd1\x01\n" +
+	"\aVersion\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x126\n" +
+	"\x05state\x18\x02 \x01(\x0e2 .plexus.catalog.v1.Version.StateR\x05state\x12\x16\n" +
+	"\x06digest\x18\x03 \x01(\fR\x06digest\x12\x14\n" +
+	"\x05files\x18\x04 \x01(\x04R\x05files\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"0\n" +
+	"\x05State\x12\f\n" +
+	"\bAPPLYING\x10\x00\x12\r\n" +
+	"\tCOMPLETED\x10\x01\x12\n" +
+	"\n" +
+	"\x06FAILED\x10\x02\"|\n" +
 	"\fChangeModels\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x04R\bexpected\x128\n" +
@@ -5005,7 +5481,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"UserRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
 	"\rpassword_hash\x18\x02 \x01(\tR\fpasswordHash\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\x82\x02\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\xaf\x02\n" +
 	"\fDomainRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\arunning\x18\x03 \x01(\bR\arunning\x12\x1e\n" +
@@ -5018,7 +5494,15 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\aruntime\x18\x06 \x01(\x04R\aruntime\x12\x1c\n" +
 	"\tpositions\x18\a \x01(\x04R\tpositions\x12\x1c\n" +
 	"\tplacement\x18\b \x01(\tR\tplacement\x12.\n" +
-	"\x05lease\x18\t \x01(\v2\x18.plexus.catalog.v1.LeaseR\x05lease\"3\n" +
+	"\x05lease\x18\t \x01(\v2\x18.plexus.catalog.v1.LeaseR\x05lease\x12+\n" +
+	"\x04pace\x18\n" +
+	" \x01(\v2\x17.plexus.catalog.v1.PaceR\x04pace\"\xa4\x01\n" +
+	"\x0eResourceRecord\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04next\x18\x03 \x01(\x04R\x04next\x126\n" +
+	"\bversions\x18\x04 \x03(\v2\x1a.plexus.catalog.v1.VersionR\bversions\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"3\n" +
 	"\x05Lease\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\"\xb1\x01\n" +
@@ -5094,7 +5578,7 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x12\n" +
 	"\x04step\x18\x03 \x01(\rR\x04step\x12\x14\n" +
-	"\x05stale\x18\x04 \x01(\bR\x05stale\"\xaa\x06\n" +
+	"\x05stale\x18\x04 \x01(\bR\x05stale\"\xeb\x06\n" +
 	"\x06Record\x123\n" +
 	"\x04meta\x18\x01 \x01(\v2\x1d.plexus.catalog.v1.MetaRecordH\x00R\x04meta\x123\n" +
 	"\x04user\x18\x02 \x01(\v2\x1d.plexus.catalog.v1.UserRecordH\x00R\x04user\x129\n" +
@@ -5109,7 +5593,8 @@ const file_engine_catalog_catalogpb_catalog_proto_rawDesc = "" +
 	" \x01(\v2 .plexus.catalog.v1.HandoffRecordH\x00R\ahandoff\x12H\n" +
 	"\vtransaction\x18\v \x01(\v2$.plexus.catalog.v1.TransactionRecordH\x00R\vtransaction\x12B\n" +
 	"\toperation\x18\f \x01(\v2\".plexus.catalog.v1.OperationRecordH\x00R\toperation\x123\n" +
-	"\x04part\x18\r \x01(\v2\x1d.plexus.catalog.v1.PartRecordH\x00R\x04partB\b\n" +
+	"\x04part\x18\r \x01(\v2\x1d.plexus.catalog.v1.PartRecordH\x00R\x04part\x12?\n" +
+	"\bresource\x18\x0e \x01(\v2!.plexus.catalog.v1.ResourceRecordH\x00R\bresourceB\b\n" +
 	"\x06family*>\n" +
 	"\x05Phase\x12\n" +
 	"\n" +
@@ -5144,152 +5629,166 @@ func file_engine_catalog_catalogpb_catalog_proto_rawDescGZIP() []byte {
 	return file_engine_catalog_catalogpb_catalog_proto_rawDescData
 }
 
-var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_engine_catalog_catalogpb_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_engine_catalog_catalogpb_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_engine_catalog_catalogpb_catalog_proto_goTypes = []any{
 	(Phase)(0),                 // 0: plexus.catalog.v1.Phase
 	(StepPhase)(0),             // 1: plexus.catalog.v1.StepPhase
 	(TransactionState)(0),      // 2: plexus.catalog.v1.TransactionState
-	(ModelChange_Op)(0),        // 3: plexus.catalog.v1.ModelChange.Op
-	(Node_Role)(0),             // 4: plexus.catalog.v1.Node.Role
-	(Engagement_Kind)(0),       // 5: plexus.catalog.v1.Engagement.Kind
-	(*Command)(nil),            // 6: plexus.catalog.v1.Command
-	(*Execution)(nil),          // 7: plexus.catalog.v1.Execution
-	(*Step)(nil),               // 8: plexus.catalog.v1.Step
-	(*CreateUser)(nil),         // 9: plexus.catalog.v1.CreateUser
-	(*AlterUser)(nil),          // 10: plexus.catalog.v1.AlterUser
-	(*DropUser)(nil),           // 11: plexus.catalog.v1.DropUser
-	(*CreateDomain)(nil),       // 12: plexus.catalog.v1.CreateDomain
-	(*AlterDomain)(nil),        // 13: plexus.catalog.v1.AlterDomain
-	(*DropDomain)(nil),         // 14: plexus.catalog.v1.DropDomain
-	(*ChangeModels)(nil),       // 15: plexus.catalog.v1.ChangeModels
-	(*ModelChange)(nil),        // 16: plexus.catalog.v1.ModelChange
-	(*SetRunning)(nil),         // 17: plexus.catalog.v1.SetRunning
-	(*Key)(nil),                // 18: plexus.catalog.v1.Key
-	(*SetSchedule)(nil),        // 19: plexus.catalog.v1.SetSchedule
-	(*Assignment)(nil),         // 20: plexus.catalog.v1.Assignment
-	(*Transition)(nil),         // 21: plexus.catalog.v1.Transition
-	(*Outcome)(nil),            // 22: plexus.catalog.v1.Outcome
-	(*CompleteHandoff)(nil),    // 23: plexus.catalog.v1.CompleteHandoff
-	(*Group)(nil),              // 24: plexus.catalog.v1.Group
-	(*AcquireLease)(nil),       // 25: plexus.catalog.v1.AcquireLease
-	(*ReleaseLease)(nil),       // 26: plexus.catalog.v1.ReleaseLease
-	(*AddNode)(nil),            // 27: plexus.catalog.v1.AddNode
-	(*UpdateNode)(nil),         // 28: plexus.catalog.v1.UpdateNode
-	(*PromoteNode)(nil),        // 29: plexus.catalog.v1.PromoteNode
-	(*RemoveNode)(nil),         // 30: plexus.catalog.v1.RemoveNode
-	(*CordonNode)(nil),         // 31: plexus.catalog.v1.CordonNode
-	(*Node)(nil),               // 32: plexus.catalog.v1.Node
-	(*Reclaim)(nil),            // 33: plexus.catalog.v1.Reclaim
-	(*SetLimits)(nil),          // 34: plexus.catalog.v1.SetLimits
-	(*Limits)(nil),             // 35: plexus.catalog.v1.Limits
-	(*BeginTransaction)(nil),   // 36: plexus.catalog.v1.BeginTransaction
-	(*AppendOperation)(nil),    // 37: plexus.catalog.v1.AppendOperation
-	(*TouchTransaction)(nil),   // 38: plexus.catalog.v1.TouchTransaction
-	(*RevertTransaction)(nil),  // 39: plexus.catalog.v1.RevertTransaction
-	(*StageTransaction)(nil),   // 40: plexus.catalog.v1.StageTransaction
-	(*CommitTransaction)(nil),  // 41: plexus.catalog.v1.CommitTransaction
-	(*Captured)(nil),           // 42: plexus.catalog.v1.Captured
-	(*AdvanceTransaction)(nil), // 43: plexus.catalog.v1.AdvanceTransaction
-	(*Engagement)(nil),         // 44: plexus.catalog.v1.Engagement
-	(*ExpireTransaction)(nil),  // 45: plexus.catalog.v1.ExpireTransaction
-	(*MetaRecord)(nil),         // 46: plexus.catalog.v1.MetaRecord
-	(*UserRecord)(nil),         // 47: plexus.catalog.v1.UserRecord
-	(*DomainRecord)(nil),       // 48: plexus.catalog.v1.DomainRecord
-	(*Lease)(nil),              // 49: plexus.catalog.v1.Lease
-	(*ScheduleRecord)(nil),     // 50: plexus.catalog.v1.ScheduleRecord
-	(*RemovedNodeRecord)(nil),  // 51: plexus.catalog.v1.RemovedNodeRecord
-	(*ModelRecord)(nil),        // 52: plexus.catalog.v1.ModelRecord
-	(*ExecutionRecord)(nil),    // 53: plexus.catalog.v1.ExecutionRecord
-	(*LimitsRecord)(nil),       // 54: plexus.catalog.v1.LimitsRecord
-	(*HandoffRecord)(nil),      // 55: plexus.catalog.v1.HandoffRecord
-	(*TransactionRecord)(nil),  // 56: plexus.catalog.v1.TransactionRecord
-	(*StepProgress)(nil),       // 57: plexus.catalog.v1.StepProgress
-	(*OperationRecord)(nil),    // 58: plexus.catalog.v1.OperationRecord
-	(*PartRecord)(nil),         // 59: plexus.catalog.v1.PartRecord
-	(*Refusal)(nil),            // 60: plexus.catalog.v1.Refusal
-	(*Record)(nil),             // 61: plexus.catalog.v1.Record
+	(Version_State)(0),         // 3: plexus.catalog.v1.Version.State
+	(ModelChange_Op)(0),        // 4: plexus.catalog.v1.ModelChange.Op
+	(Node_Role)(0),             // 5: plexus.catalog.v1.Node.Role
+	(Engagement_Kind)(0),       // 6: plexus.catalog.v1.Engagement.Kind
+	(*Command)(nil),            // 7: plexus.catalog.v1.Command
+	(*Execution)(nil),          // 8: plexus.catalog.v1.Execution
+	(*Step)(nil),               // 9: plexus.catalog.v1.Step
+	(*CreateUser)(nil),         // 10: plexus.catalog.v1.CreateUser
+	(*AlterUser)(nil),          // 11: plexus.catalog.v1.AlterUser
+	(*DropUser)(nil),           // 12: plexus.catalog.v1.DropUser
+	(*CreateDomain)(nil),       // 13: plexus.catalog.v1.CreateDomain
+	(*Pace)(nil),               // 14: plexus.catalog.v1.Pace
+	(*AlterDomain)(nil),        // 15: plexus.catalog.v1.AlterDomain
+	(*DropDomain)(nil),         // 16: plexus.catalog.v1.DropDomain
+	(*CreateResource)(nil),     // 17: plexus.catalog.v1.CreateResource
+	(*RecordVersion)(nil),      // 18: plexus.catalog.v1.RecordVersion
+	(*Version)(nil),            // 19: plexus.catalog.v1.Version
+	(*ChangeModels)(nil),       // 20: plexus.catalog.v1.ChangeModels
+	(*ModelChange)(nil),        // 21: plexus.catalog.v1.ModelChange
+	(*SetRunning)(nil),         // 22: plexus.catalog.v1.SetRunning
+	(*Key)(nil),                // 23: plexus.catalog.v1.Key
+	(*SetSchedule)(nil),        // 24: plexus.catalog.v1.SetSchedule
+	(*Assignment)(nil),         // 25: plexus.catalog.v1.Assignment
+	(*Transition)(nil),         // 26: plexus.catalog.v1.Transition
+	(*Outcome)(nil),            // 27: plexus.catalog.v1.Outcome
+	(*CompleteHandoff)(nil),    // 28: plexus.catalog.v1.CompleteHandoff
+	(*Group)(nil),              // 29: plexus.catalog.v1.Group
+	(*AcquireLease)(nil),       // 30: plexus.catalog.v1.AcquireLease
+	(*ReleaseLease)(nil),       // 31: plexus.catalog.v1.ReleaseLease
+	(*AddNode)(nil),            // 32: plexus.catalog.v1.AddNode
+	(*UpdateNode)(nil),         // 33: plexus.catalog.v1.UpdateNode
+	(*PromoteNode)(nil),        // 34: plexus.catalog.v1.PromoteNode
+	(*RemoveNode)(nil),         // 35: plexus.catalog.v1.RemoveNode
+	(*CordonNode)(nil),         // 36: plexus.catalog.v1.CordonNode
+	(*Node)(nil),               // 37: plexus.catalog.v1.Node
+	(*Reclaim)(nil),            // 38: plexus.catalog.v1.Reclaim
+	(*SetLimits)(nil),          // 39: plexus.catalog.v1.SetLimits
+	(*Limits)(nil),             // 40: plexus.catalog.v1.Limits
+	(*BeginTransaction)(nil),   // 41: plexus.catalog.v1.BeginTransaction
+	(*AppendOperation)(nil),    // 42: plexus.catalog.v1.AppendOperation
+	(*TouchTransaction)(nil),   // 43: plexus.catalog.v1.TouchTransaction
+	(*RevertTransaction)(nil),  // 44: plexus.catalog.v1.RevertTransaction
+	(*StageTransaction)(nil),   // 45: plexus.catalog.v1.StageTransaction
+	(*CommitTransaction)(nil),  // 46: plexus.catalog.v1.CommitTransaction
+	(*Captured)(nil),           // 47: plexus.catalog.v1.Captured
+	(*AdvanceTransaction)(nil), // 48: plexus.catalog.v1.AdvanceTransaction
+	(*Engagement)(nil),         // 49: plexus.catalog.v1.Engagement
+	(*ExpireTransaction)(nil),  // 50: plexus.catalog.v1.ExpireTransaction
+	(*MetaRecord)(nil),         // 51: plexus.catalog.v1.MetaRecord
+	(*UserRecord)(nil),         // 52: plexus.catalog.v1.UserRecord
+	(*DomainRecord)(nil),       // 53: plexus.catalog.v1.DomainRecord
+	(*ResourceRecord)(nil),     // 54: plexus.catalog.v1.ResourceRecord
+	(*Lease)(nil),              // 55: plexus.catalog.v1.Lease
+	(*ScheduleRecord)(nil),     // 56: plexus.catalog.v1.ScheduleRecord
+	(*RemovedNodeRecord)(nil),  // 57: plexus.catalog.v1.RemovedNodeRecord
+	(*ModelRecord)(nil),        // 58: plexus.catalog.v1.ModelRecord
+	(*ExecutionRecord)(nil),    // 59: plexus.catalog.v1.ExecutionRecord
+	(*LimitsRecord)(nil),       // 60: plexus.catalog.v1.LimitsRecord
+	(*HandoffRecord)(nil),      // 61: plexus.catalog.v1.HandoffRecord
+	(*TransactionRecord)(nil),  // 62: plexus.catalog.v1.TransactionRecord
+	(*StepProgress)(nil),       // 63: plexus.catalog.v1.StepProgress
+	(*OperationRecord)(nil),    // 64: plexus.catalog.v1.OperationRecord
+	(*PartRecord)(nil),         // 65: plexus.catalog.v1.PartRecord
+	(*Refusal)(nil),            // 66: plexus.catalog.v1.Refusal
+	(*Record)(nil),             // 67: plexus.catalog.v1.Record
 }
 var file_engine_catalog_catalogpb_catalog_proto_depIdxs = []int32{
-	7,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
-	8,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
+	8,  // 0: plexus.catalog.v1.Command.execution:type_name -> plexus.catalog.v1.Execution
+	9,  // 1: plexus.catalog.v1.Command.steps:type_name -> plexus.catalog.v1.Step
 	0,  // 2: plexus.catalog.v1.Execution.from:type_name -> plexus.catalog.v1.Phase
 	0,  // 3: plexus.catalog.v1.Execution.to:type_name -> plexus.catalog.v1.Phase
-	60, // 4: plexus.catalog.v1.Execution.refusal:type_name -> plexus.catalog.v1.Refusal
-	9,  // 5: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
-	10, // 6: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
-	11, // 7: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
-	12, // 8: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
-	13, // 9: plexus.catalog.v1.Step.alter_domain:type_name -> plexus.catalog.v1.AlterDomain
-	14, // 10: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
-	15, // 11: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
-	17, // 12: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
-	33, // 13: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
-	19, // 14: plexus.catalog.v1.Step.set_schedule:type_name -> plexus.catalog.v1.SetSchedule
-	25, // 15: plexus.catalog.v1.Step.acquire_lease:type_name -> plexus.catalog.v1.AcquireLease
-	26, // 16: plexus.catalog.v1.Step.release_lease:type_name -> plexus.catalog.v1.ReleaseLease
-	27, // 17: plexus.catalog.v1.Step.add_node:type_name -> plexus.catalog.v1.AddNode
-	28, // 18: plexus.catalog.v1.Step.update_node:type_name -> plexus.catalog.v1.UpdateNode
-	29, // 19: plexus.catalog.v1.Step.promote_node:type_name -> plexus.catalog.v1.PromoteNode
-	30, // 20: plexus.catalog.v1.Step.remove_node:type_name -> plexus.catalog.v1.RemoveNode
-	31, // 21: plexus.catalog.v1.Step.cordon_node:type_name -> plexus.catalog.v1.CordonNode
-	23, // 22: plexus.catalog.v1.Step.complete_handoff:type_name -> plexus.catalog.v1.CompleteHandoff
-	34, // 23: plexus.catalog.v1.Step.set_limits:type_name -> plexus.catalog.v1.SetLimits
-	36, // 24: plexus.catalog.v1.Step.begin_transaction:type_name -> plexus.catalog.v1.BeginTransaction
-	37, // 25: plexus.catalog.v1.Step.append_operation:type_name -> plexus.catalog.v1.AppendOperation
-	38, // 26: plexus.catalog.v1.Step.touch_transaction:type_name -> plexus.catalog.v1.TouchTransaction
-	39, // 27: plexus.catalog.v1.Step.revert_transaction:type_name -> plexus.catalog.v1.RevertTransaction
-	40, // 28: plexus.catalog.v1.Step.stage_transaction:type_name -> plexus.catalog.v1.StageTransaction
-	41, // 29: plexus.catalog.v1.Step.commit_transaction:type_name -> plexus.catalog.v1.CommitTransaction
-	43, // 30: plexus.catalog.v1.Step.advance_transaction:type_name -> plexus.catalog.v1.AdvanceTransaction
-	45, // 31: plexus.catalog.v1.Step.expire_transaction:type_name -> plexus.catalog.v1.ExpireTransaction
-	16, // 32: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
-	3,  // 33: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
-	20, // 34: plexus.catalog.v1.SetSchedule.assignments:type_name -> plexus.catalog.v1.Assignment
-	24, // 35: plexus.catalog.v1.SetSchedule.groups:type_name -> plexus.catalog.v1.Group
-	18, // 36: plexus.catalog.v1.Assignment.key:type_name -> plexus.catalog.v1.Key
-	21, // 37: plexus.catalog.v1.Assignment.transition:type_name -> plexus.catalog.v1.Transition
-	22, // 38: plexus.catalog.v1.Transition.outcomes:type_name -> plexus.catalog.v1.Outcome
-	18, // 39: plexus.catalog.v1.Group.members:type_name -> plexus.catalog.v1.Key
-	32, // 40: plexus.catalog.v1.AddNode.node:type_name -> plexus.catalog.v1.Node
-	4,  // 41: plexus.catalog.v1.Node.role:type_name -> plexus.catalog.v1.Node.Role
-	35, // 42: plexus.catalog.v1.SetLimits.limits:type_name -> plexus.catalog.v1.Limits
-	42, // 43: plexus.catalog.v1.CommitTransaction.captured:type_name -> plexus.catalog.v1.Captured
-	1,  // 44: plexus.catalog.v1.AdvanceTransaction.from:type_name -> plexus.catalog.v1.StepPhase
-	1,  // 45: plexus.catalog.v1.AdvanceTransaction.to:type_name -> plexus.catalog.v1.StepPhase
-	44, // 46: plexus.catalog.v1.AdvanceTransaction.engagement:type_name -> plexus.catalog.v1.Engagement
-	60, // 47: plexus.catalog.v1.AdvanceTransaction.failure:type_name -> plexus.catalog.v1.Refusal
-	5,  // 48: plexus.catalog.v1.Engagement.kind:type_name -> plexus.catalog.v1.Engagement.Kind
-	49, // 49: plexus.catalog.v1.DomainRecord.lease:type_name -> plexus.catalog.v1.Lease
-	20, // 50: plexus.catalog.v1.ScheduleRecord.assignments:type_name -> plexus.catalog.v1.Assignment
-	24, // 51: plexus.catalog.v1.ScheduleRecord.groups:type_name -> plexus.catalog.v1.Group
-	60, // 52: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
-	0,  // 53: plexus.catalog.v1.ExecutionRecord.phase:type_name -> plexus.catalog.v1.Phase
-	35, // 54: plexus.catalog.v1.LimitsRecord.limits:type_name -> plexus.catalog.v1.Limits
-	2,  // 55: plexus.catalog.v1.TransactionRecord.state:type_name -> plexus.catalog.v1.TransactionState
-	42, // 56: plexus.catalog.v1.TransactionRecord.captured:type_name -> plexus.catalog.v1.Captured
-	57, // 57: plexus.catalog.v1.TransactionRecord.steps:type_name -> plexus.catalog.v1.StepProgress
-	60, // 58: plexus.catalog.v1.TransactionRecord.failure:type_name -> plexus.catalog.v1.Refusal
-	1,  // 59: plexus.catalog.v1.StepProgress.phase:type_name -> plexus.catalog.v1.StepPhase
-	44, // 60: plexus.catalog.v1.StepProgress.engagements:type_name -> plexus.catalog.v1.Engagement
-	46, // 61: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
-	47, // 62: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
-	48, // 63: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
-	52, // 64: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
-	53, // 65: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
-	32, // 66: plexus.catalog.v1.Record.node:type_name -> plexus.catalog.v1.Node
-	51, // 67: plexus.catalog.v1.Record.removed_node:type_name -> plexus.catalog.v1.RemovedNodeRecord
-	50, // 68: plexus.catalog.v1.Record.schedule:type_name -> plexus.catalog.v1.ScheduleRecord
-	54, // 69: plexus.catalog.v1.Record.limits:type_name -> plexus.catalog.v1.LimitsRecord
-	55, // 70: plexus.catalog.v1.Record.handoff:type_name -> plexus.catalog.v1.HandoffRecord
-	56, // 71: plexus.catalog.v1.Record.transaction:type_name -> plexus.catalog.v1.TransactionRecord
-	58, // 72: plexus.catalog.v1.Record.operation:type_name -> plexus.catalog.v1.OperationRecord
-	59, // 73: plexus.catalog.v1.Record.part:type_name -> plexus.catalog.v1.PartRecord
-	74, // [74:74] is the sub-list for method output_type
-	74, // [74:74] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	66, // 4: plexus.catalog.v1.Execution.refusal:type_name -> plexus.catalog.v1.Refusal
+	10, // 5: plexus.catalog.v1.Step.create_user:type_name -> plexus.catalog.v1.CreateUser
+	11, // 6: plexus.catalog.v1.Step.alter_user:type_name -> plexus.catalog.v1.AlterUser
+	12, // 7: plexus.catalog.v1.Step.drop_user:type_name -> plexus.catalog.v1.DropUser
+	13, // 8: plexus.catalog.v1.Step.create_domain:type_name -> plexus.catalog.v1.CreateDomain
+	15, // 9: plexus.catalog.v1.Step.alter_domain:type_name -> plexus.catalog.v1.AlterDomain
+	16, // 10: plexus.catalog.v1.Step.drop_domain:type_name -> plexus.catalog.v1.DropDomain
+	20, // 11: plexus.catalog.v1.Step.change_models:type_name -> plexus.catalog.v1.ChangeModels
+	22, // 12: plexus.catalog.v1.Step.set_running:type_name -> plexus.catalog.v1.SetRunning
+	38, // 13: plexus.catalog.v1.Step.reclaim:type_name -> plexus.catalog.v1.Reclaim
+	24, // 14: plexus.catalog.v1.Step.set_schedule:type_name -> plexus.catalog.v1.SetSchedule
+	30, // 15: plexus.catalog.v1.Step.acquire_lease:type_name -> plexus.catalog.v1.AcquireLease
+	31, // 16: plexus.catalog.v1.Step.release_lease:type_name -> plexus.catalog.v1.ReleaseLease
+	32, // 17: plexus.catalog.v1.Step.add_node:type_name -> plexus.catalog.v1.AddNode
+	33, // 18: plexus.catalog.v1.Step.update_node:type_name -> plexus.catalog.v1.UpdateNode
+	34, // 19: plexus.catalog.v1.Step.promote_node:type_name -> plexus.catalog.v1.PromoteNode
+	35, // 20: plexus.catalog.v1.Step.remove_node:type_name -> plexus.catalog.v1.RemoveNode
+	36, // 21: plexus.catalog.v1.Step.cordon_node:type_name -> plexus.catalog.v1.CordonNode
+	28, // 22: plexus.catalog.v1.Step.complete_handoff:type_name -> plexus.catalog.v1.CompleteHandoff
+	39, // 23: plexus.catalog.v1.Step.set_limits:type_name -> plexus.catalog.v1.SetLimits
+	41, // 24: plexus.catalog.v1.Step.begin_transaction:type_name -> plexus.catalog.v1.BeginTransaction
+	42, // 25: plexus.catalog.v1.Step.append_operation:type_name -> plexus.catalog.v1.AppendOperation
+	43, // 26: plexus.catalog.v1.Step.touch_transaction:type_name -> plexus.catalog.v1.TouchTransaction
+	44, // 27: plexus.catalog.v1.Step.revert_transaction:type_name -> plexus.catalog.v1.RevertTransaction
+	45, // 28: plexus.catalog.v1.Step.stage_transaction:type_name -> plexus.catalog.v1.StageTransaction
+	46, // 29: plexus.catalog.v1.Step.commit_transaction:type_name -> plexus.catalog.v1.CommitTransaction
+	48, // 30: plexus.catalog.v1.Step.advance_transaction:type_name -> plexus.catalog.v1.AdvanceTransaction
+	50, // 31: plexus.catalog.v1.Step.expire_transaction:type_name -> plexus.catalog.v1.ExpireTransaction
+	17, // 32: plexus.catalog.v1.Step.create_resource:type_name -> plexus.catalog.v1.CreateResource
+	18, // 33: plexus.catalog.v1.Step.record_version:type_name -> plexus.catalog.v1.RecordVersion
+	14, // 34: plexus.catalog.v1.CreateDomain.pace:type_name -> plexus.catalog.v1.Pace
+	19, // 35: plexus.catalog.v1.RecordVersion.version:type_name -> plexus.catalog.v1.Version
+	3,  // 36: plexus.catalog.v1.Version.state:type_name -> plexus.catalog.v1.Version.State
+	21, // 37: plexus.catalog.v1.ChangeModels.changes:type_name -> plexus.catalog.v1.ModelChange
+	4,  // 38: plexus.catalog.v1.ModelChange.op:type_name -> plexus.catalog.v1.ModelChange.Op
+	25, // 39: plexus.catalog.v1.SetSchedule.assignments:type_name -> plexus.catalog.v1.Assignment
+	29, // 40: plexus.catalog.v1.SetSchedule.groups:type_name -> plexus.catalog.v1.Group
+	23, // 41: plexus.catalog.v1.Assignment.key:type_name -> plexus.catalog.v1.Key
+	26, // 42: plexus.catalog.v1.Assignment.transition:type_name -> plexus.catalog.v1.Transition
+	27, // 43: plexus.catalog.v1.Transition.outcomes:type_name -> plexus.catalog.v1.Outcome
+	23, // 44: plexus.catalog.v1.Group.members:type_name -> plexus.catalog.v1.Key
+	37, // 45: plexus.catalog.v1.AddNode.node:type_name -> plexus.catalog.v1.Node
+	5,  // 46: plexus.catalog.v1.Node.role:type_name -> plexus.catalog.v1.Node.Role
+	40, // 47: plexus.catalog.v1.SetLimits.limits:type_name -> plexus.catalog.v1.Limits
+	47, // 48: plexus.catalog.v1.CommitTransaction.captured:type_name -> plexus.catalog.v1.Captured
+	1,  // 49: plexus.catalog.v1.AdvanceTransaction.from:type_name -> plexus.catalog.v1.StepPhase
+	1,  // 50: plexus.catalog.v1.AdvanceTransaction.to:type_name -> plexus.catalog.v1.StepPhase
+	49, // 51: plexus.catalog.v1.AdvanceTransaction.engagement:type_name -> plexus.catalog.v1.Engagement
+	66, // 52: plexus.catalog.v1.AdvanceTransaction.failure:type_name -> plexus.catalog.v1.Refusal
+	6,  // 53: plexus.catalog.v1.Engagement.kind:type_name -> plexus.catalog.v1.Engagement.Kind
+	55, // 54: plexus.catalog.v1.DomainRecord.lease:type_name -> plexus.catalog.v1.Lease
+	14, // 55: plexus.catalog.v1.DomainRecord.pace:type_name -> plexus.catalog.v1.Pace
+	19, // 56: plexus.catalog.v1.ResourceRecord.versions:type_name -> plexus.catalog.v1.Version
+	25, // 57: plexus.catalog.v1.ScheduleRecord.assignments:type_name -> plexus.catalog.v1.Assignment
+	29, // 58: plexus.catalog.v1.ScheduleRecord.groups:type_name -> plexus.catalog.v1.Group
+	66, // 59: plexus.catalog.v1.ExecutionRecord.refusal:type_name -> plexus.catalog.v1.Refusal
+	0,  // 60: plexus.catalog.v1.ExecutionRecord.phase:type_name -> plexus.catalog.v1.Phase
+	40, // 61: plexus.catalog.v1.LimitsRecord.limits:type_name -> plexus.catalog.v1.Limits
+	2,  // 62: plexus.catalog.v1.TransactionRecord.state:type_name -> plexus.catalog.v1.TransactionState
+	47, // 63: plexus.catalog.v1.TransactionRecord.captured:type_name -> plexus.catalog.v1.Captured
+	63, // 64: plexus.catalog.v1.TransactionRecord.steps:type_name -> plexus.catalog.v1.StepProgress
+	66, // 65: plexus.catalog.v1.TransactionRecord.failure:type_name -> plexus.catalog.v1.Refusal
+	1,  // 66: plexus.catalog.v1.StepProgress.phase:type_name -> plexus.catalog.v1.StepPhase
+	49, // 67: plexus.catalog.v1.StepProgress.engagements:type_name -> plexus.catalog.v1.Engagement
+	51, // 68: plexus.catalog.v1.Record.meta:type_name -> plexus.catalog.v1.MetaRecord
+	52, // 69: plexus.catalog.v1.Record.user:type_name -> plexus.catalog.v1.UserRecord
+	53, // 70: plexus.catalog.v1.Record.domain:type_name -> plexus.catalog.v1.DomainRecord
+	58, // 71: plexus.catalog.v1.Record.model:type_name -> plexus.catalog.v1.ModelRecord
+	59, // 72: plexus.catalog.v1.Record.execution:type_name -> plexus.catalog.v1.ExecutionRecord
+	37, // 73: plexus.catalog.v1.Record.node:type_name -> plexus.catalog.v1.Node
+	57, // 74: plexus.catalog.v1.Record.removed_node:type_name -> plexus.catalog.v1.RemovedNodeRecord
+	56, // 75: plexus.catalog.v1.Record.schedule:type_name -> plexus.catalog.v1.ScheduleRecord
+	60, // 76: plexus.catalog.v1.Record.limits:type_name -> plexus.catalog.v1.LimitsRecord
+	61, // 77: plexus.catalog.v1.Record.handoff:type_name -> plexus.catalog.v1.HandoffRecord
+	62, // 78: plexus.catalog.v1.Record.transaction:type_name -> plexus.catalog.v1.TransactionRecord
+	64, // 79: plexus.catalog.v1.Record.operation:type_name -> plexus.catalog.v1.OperationRecord
+	65, // 80: plexus.catalog.v1.Record.part:type_name -> plexus.catalog.v1.PartRecord
+	54, // 81: plexus.catalog.v1.Record.resource:type_name -> plexus.catalog.v1.ResourceRecord
+	82, // [82:82] is the sub-list for method output_type
+	82, // [82:82] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_engine_catalog_catalogpb_catalog_proto_init() }
@@ -5325,8 +5824,10 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		(*Step_CommitTransaction)(nil),
 		(*Step_AdvanceTransaction)(nil),
 		(*Step_ExpireTransaction)(nil),
+		(*Step_CreateResource)(nil),
+		(*Step_RecordVersion)(nil),
 	}
-	file_engine_catalog_catalogpb_catalog_proto_msgTypes[55].OneofWrappers = []any{
+	file_engine_catalog_catalogpb_catalog_proto_msgTypes[60].OneofWrappers = []any{
 		(*Record_Meta)(nil),
 		(*Record_User)(nil),
 		(*Record_Domain)(nil),
@@ -5340,14 +5841,15 @@ func file_engine_catalog_catalogpb_catalog_proto_init() {
 		(*Record_Transaction)(nil),
 		(*Record_Operation)(nil),
 		(*Record_Part)(nil),
+		(*Record_Resource)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_catalog_catalogpb_catalog_proto_rawDesc), len(file_engine_catalog_catalogpb_catalog_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   56,
+			NumEnums:      7,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -26,6 +26,7 @@ const (
 	Reason_ALTERS   Reason = 4
 	Reason_STARTS   Reason = 5
 	Reason_STOPS    Reason = 6
+	Reason_REBINDS  Reason = 7
 )
 
 // Enum value maps for Reason.
@@ -38,6 +39,7 @@ var (
 		4: "ALTERS",
 		5: "STARTS",
 		6: "STOPS",
+		7: "REBINDS",
 	}
 	Reason_value = map[string]int32{
 		"NOTHING":  0,
@@ -47,6 +49,7 @@ var (
 		"ALTERS":   4,
 		"STARTS":   5,
 		"STOPS":    6,
+		"REBINDS":  7,
 	}
 )
 
@@ -485,6 +488,7 @@ type Outcome struct {
 	Subject       string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`     // what it is about, such as: relay 'r'
 	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
 	Existed       bool                   `protobuf:"varint,4,opt,name=existed,proto3" json:"existed,omitempty"`
+	Resolved      string                 `protobuf:"bytes,5,opt,name=resolved,proto3" json:"resolved,omitempty"` // what VERSION LATEST stands for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -545,6 +549,13 @@ func (x *Outcome) GetExisted() bool {
 		return x.Existed
 	}
 	return false
+}
+
+func (x *Outcome) GetResolved() string {
+	if x != nil {
+		return x.Resolved
+	}
+	return ""
 }
 
 // Report is the impact of a transaction on its domain.
@@ -1202,12 +1213,13 @@ const file_engine_transaction_transactionpb_transaction_proto_rawDesc = "" +
 	"\bBoundary\x12\x14\n" +
 	"\x05gates\x18\x01 \x03(\tR\x05gates\x120\n" +
 	"\asources\x18\x02 \x03(\v2\x16.plexus.catalog.v1.KeyR\asources\x12,\n" +
-	"\x05drain\x18\x03 \x03(\v2\x16.plexus.catalog.v1.KeyR\x05drain\"o\n" +
+	"\x05drain\x18\x03 \x03(\v2\x16.plexus.catalog.v1.KeyR\x05drain\"\x8b\x01\n" +
 	"\aOutcome\x12\x1c\n" +
 	"\tstatement\x18\x01 \x01(\tR\tstatement\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12\x18\n" +
-	"\aexisted\x18\x04 \x01(\bR\aexisted\"\xec\x02\n" +
+	"\aexisted\x18\x04 \x01(\bR\aexisted\x12\x1a\n" +
+	"\bresolved\x18\x05 \x01(\tR\bresolved\"\xec\x02\n" +
 	"\x06Report\x12@\n" +
 	"\n" +
 	"operations\x18\x01 \x03(\v2 .plexus.transaction.v1.OperationR\n" +
@@ -1274,7 +1286,7 @@ const file_engine_transaction_transactionpb_transaction_proto_rawDesc = "" +
 	"\bDATAFLOW\x10\x01\x12\x11\n" +
 	"\rMESSAGE_ERROR\x10\x02\x12\x17\n" +
 	"\x13CORRELATION_TIMEOUT\x10\x03\x12\x16\n" +
-	"\x12MATERIALIZED_STATE\x10\x04*^\n" +
+	"\x12MATERIALIZED_STATE\x10\x04*k\n" +
 	"\x06Reason\x12\v\n" +
 	"\aNOTHING\x10\x00\x12\v\n" +
 	"\aCREATES\x10\x01\x12\f\n" +
@@ -1284,7 +1296,8 @@ const file_engine_transaction_transactionpb_transaction_proto_rawDesc = "" +
 	"\x06ALTERS\x10\x04\x12\n" +
 	"\n" +
 	"\x06STARTS\x10\x05\x12\t\n" +
-	"\x05STOPS\x10\x06B)Z'plexus/engine/transaction/transactionpbb\x06proto3"
+	"\x05STOPS\x10\x06\x12\v\n" +
+	"\aREBINDS\x10\aB)Z'plexus/engine/transaction/transactionpbb\x06proto3"
 
 var (
 	file_engine_transaction_transactionpb_transaction_proto_rawDescOnce sync.Once
