@@ -131,6 +131,9 @@ func (p *describer) placed() {
 }
 
 func flushText(f ast.Flush) string {
+	if f.Absent() {
+		return "flush=- max-batch-size=-"
+	}
 	if f.Immediate {
 		return "flush=IMMEDIATE max-batch-size=-"
 	}

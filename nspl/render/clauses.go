@@ -111,11 +111,15 @@ func (w *writer) filter(e ast.Expr) {
 }
 
 func (w *writer) flush(f ast.Flush, indent int) {
+	w.clause(indent).flushBody(f)
+}
+
+func (w *writer) flushBody(f ast.Flush) {
 	if f.Immediate {
-		w.clause(indent, "FLUSH IMMEDIATE")
+		w.put("FLUSH IMMEDIATE")
 		return
 	}
-	w.clause(indent, "FLUSH EACH ", f.Each.Text, " MAX BATCH SIZE ", f.MaxBatch.Text)
+	w.put("FLUSH EACH ", f.Each.Text, " MAX BATCH SIZE ", f.MaxBatch.Text)
 }
 
 func (w *writer) messageError(e ast.MessageError, indent int) {
@@ -137,20 +141,24 @@ func (w *writer) generalError(e ast.GeneralError) {
 var generalErrors = [...]string{ast.GeneralIgnore: "IGNORE", ast.GeneralLog: "LOG"}
 
 func (w *writer) routes(routes []ast.Route) {
-	for _, r := range routes {
-		w.clause(2, "TO ").name(r.To.Text)
-		w.construction(r.Construction, 4)
-		if r.Branch != nil {
-			w.clause(4).branchUse(r.Branch.BranchUse)
-			if len(r.Branch.Set) > 0 {
-				w.put(" ").set(r.Branch.Set)
-			}
-		}
-		if !r.Flush.Absent() {
-			w.flush(r.Flush, 4)
-		}
-		w.messageError(r.OnError, 4)
+	for i := range routes {
+		w.clause(2).route(&routes[i])
 	}
+}
+
+func (w *writer) route(r *ast.Route) {
+	w.put("TO ").name(r.To.Text)
+	w.construction(r.Construction, 4)
+	if r.Branch != nil {
+		w.clause(4).branchUse(r.Branch.BranchUse)
+		if len(r.Branch.Set) > 0 {
+			w.put(" ").set(r.Branch.Set)
+		}
+	}
+	if !r.Flush.Absent() {
+		w.flush(r.Flush, 4)
+	}
+	w.messageError(r.OnError, 4)
 }
 
 func (w *writer) retry(r ast.Retry) {
@@ -199,8 +207,9 @@ func (w *writer) sinkMode(m ast.SinkMode) {
 	w.retry(m.Retry)
 }
 
-func (w *writer) quiesce(q ast.Quiesce) {
-	w.put(" ON QUIESCE ")
+func (w *writer) quiesce(q ast.Quiesce) { w.put(" ON QUIESCE ").quiesceBody(q) }
+
+func (w *writer) quiesceBody(q ast.Quiesce) {
 	switch q.Body {
 	case vocab.QuiesceSuspend:
 		w.put("SUSPEND")

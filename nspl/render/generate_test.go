@@ -363,7 +363,11 @@ func (g generator) statement() ast.Statement {
 	case 1:
 		return g.reading()
 	}
-	switch g.int(4) {
+	switch g.int(6) {
+	case 5:
+		return g.alterRelay()
+	case 6:
+		return g.alterNode()
 	case 0:
 		return &ast.AlterDomain{Placement: g.policy()}
 	case 1:

@@ -27,6 +27,10 @@ func (w *writer) statement(s ast.Statement) bool {
 		w.alterWireSchema(s)
 	case *ast.AlterPlacement:
 		w.alterPlacement(s)
+	case *ast.AlterRelay:
+		w.alterRelay(s)
+	case *ast.AlterNode:
+		w.alterNode(s)
 	case *ast.RebindResource:
 		w.rebind(s)
 	case *ast.ResetWASM:
