@@ -56,6 +56,8 @@ func missing(e model.Entity) string {
 		case x.Materialized:
 			return "materialized state"
 		}
+	case *model.Client:
+		return missingOfClient(x)
 	case *model.Ingestor:
 		if !slices.Contains(runningSources, x.Source.Entity) {
 			return "source " + x.Source.Entity.String()
@@ -64,6 +66,20 @@ func missing(e model.Entity) string {
 		if !slices.Contains(runningSinks, x.Sink.Entity) {
 			return "sink " + x.Sink.Entity.String()
 		}
+	}
+	return ""
+}
+
+// missingOfClient names what a client asks for and no connector does.
+func missingOfClient(x *model.Client) string {
+	if x.Mount != nil {
+		return "mounted resources of clients"
+	}
+	if x.Type != vocab.ClientRedis {
+		return ""
+	}
+	if _, err := vocab.ParseRedis(x.Config); err != nil {
+		return "unix:// addresses of client TYPE REDIS" // its other faults are refused before
 	}
 	return ""
 }

@@ -34,10 +34,12 @@ func checkDelivery(c *Candidate, e *entry, f *found) {
 		if mode := x.Source.Mode; can.Pace != vocab.Polled && !can.Allows(mode.Kind) {
 			f.add(ast.CodeInvalid, mode.Span, "%s has no MODE %s", x.Source.Entity, mode.Kind)
 		}
+		c.checkSource(x, f)
 		if quiesce := x.Source.Quiesce; !can.CanQuiesce(quiesce.Body) {
 			f.add(ast.CodeInvalid, quiesce.Span, "%s cannot do this ON QUIESCE", x.Source.Entity)
 		}
 	case *model.Emitter:
+		c.checkSink(x, f)
 		if mode := x.Sink.Mode; !x.Sink.Entity.Capabilities().Allows(mode.Kind) {
 			f.add(ast.CodeInvalid, mode.Span, "%s does not have this MODE", x.Sink.Entity)
 		}

@@ -250,6 +250,9 @@ type ExternalName struct {
 // ExternalNames are the names of one source or sink in written order.
 type ExternalNames []ExternalName
 
+// Get returns the text of a role, or "".
+func (n ExternalNames) Get(role string) string { return n.Vocab().Get(role) }
+
 // Vocab returns the names without their places.
 func (n ExternalNames) Vocab() vocab.ExternalNames {
 	if n == nil {

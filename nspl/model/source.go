@@ -64,7 +64,7 @@ func (c *checker) sourceMode(s ast.Source) {
 // mqtt fills in the session and checks what needs a lasting one. It may be
 // written as CLEAN or QOS 0, or left out.
 func (c *checker) mqtt(s ast.Source) *vocab.MQTTSession {
-	session, span := &vocab.MQTTSession{}, s.Span
+	session, span := &vocab.MQTTSession{}, s.Mode.Span
 	if s.MQTT != nil {
 		span = s.MQTT.Span
 		session.Persistent = s.MQTT.Persistent != nil && *s.MQTT.Persistent

@@ -35,7 +35,7 @@ const bytes32Max = 1<<31 - 1
 
 var kafkaConfig = clientConfig{
 	keys: []ConfigKey{
-		{Name: "bootstrap.servers", Required: true, value: hostPorts(false)}, {Name: "client.id", value: filled},
+		{Name: KeyKafkaServers, Required: true, value: hostPorts(false)}, {Name: "client.id", value: filled},
 		{Name: "metadata.max.age.ms", value: millis}, {Name: "request.timeout.ms", value: millis},
 		{Name: "socket.timeout.ms", value: millis}, {Name: "socket.connection.setup.timeout.ms", value: millis},
 		{Name: kafkaProtocol, value: oneOf("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")},
@@ -127,9 +127,6 @@ var redisConfig = clientConfig{
 
 // InstanceWord stands in a template for the number of the instance that connects.
 const InstanceWord = "instance"
-
-// KeyClientID is the name an MQTT client has at its broker.
-const KeyClientID = "client_id"
 
 var mqttConfig = clientConfig{
 	keys: tlsKeys(

@@ -45,6 +45,13 @@ var clientConfigs = [...]clientConfig{
 	ClientS3: s3Config, ClientGCS: gcsConfig, ClientAzureBlob: azureBlobConfig, ClientIcebergREST: icebergRESTConfig,
 }
 
+// The keys that other entities ask for.
+const (
+	KeyClientID     = "client_id" // the name of an MQTT client at its broker
+	KeyCertificate  = "tls_cert_file"
+	KeyKafkaServers = "bootstrap.servers"
+)
+
 // The keys that several types have.
 const (
 	keyAddr     = "addr"
@@ -57,7 +64,7 @@ const (
 	keyProtocol = "protocol"
 	keyTimeout  = "timeout_ms"
 	keyTLSCA    = "tls_ca_file"
-	keyTLSCert  = "tls_cert_file"
+	keyTLSCert  = KeyCertificate
 	keyTLSKey   = "tls_key_file"
 )
 
