@@ -61,47 +61,6 @@ func (p *compiler) junction(x *model.Junction) JunctionPlan {
 	}
 }
 
-func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
-	env := typed.Env{External: true}
-	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
-	plan := EmitterPlan{
-		Name: x.Name, Attached: x.Attached,
-		Inputs: p.inputs(x.Inputs, env, "emitter"), Collect: collect(x.Inputs.Collect),
-		Sink:  p.sink(x.Sink),
-		Flush: x.Flush.Vocab(), GeneralError: ErrorLogging(x.GeneralError),
-	}
-	if x.Batch != nil {
-		batch := x.Batch.Vocab()
-		plan.Batch = &batch
-	}
-	output := p.c.encoded(x)
-	if x.Body.Codec != nil {
-		codec := p.codec(x.Body.Codec.Text)
-		plan.Codec = &codec
-	}
-	if output != nil {
-		construct, found := typed.CheckConstruction(x.Body.Construction, output, place(env, "emitter", x.Sink.Span))
-		p.f.take(found)
-		plan.Construct = construct
-	} else {
-		plan.Construct.Where = p.filter(x.Body.Construction.Where, place(env, "emitter WHERE", x.Sink.Span))
-	}
-	for _, h := range x.Body.Invoke {
-		plan.Invoke = append(plan.Invoke, HeaderWrite{
-			Name:  p.text(h.Name, output, place(env, "the name of write_header", h.Span)),
-			Value: p.text(h.Value, output, place(env, "the value of write_header", h.Span)),
-		})
-	}
-	if x.Sink.Method != nil {
-		plan.Sink.Method = p.text(x.Sink.Method, output, place(env, "METHOD", x.Sink.Span))
-		plan.Sink.Path = p.text(x.Sink.Path, output, place(env, "PATH", x.Sink.Span))
-	}
-	errorEnv := env
-	errorEnv.External = false
-	plan.OnError = p.messageError(x.OnError, output, errorEnv)
-	return plan
-}
-
 func place(env typed.Env, name string, span vocab.Span) typed.Env {
 	env.Place, env.Span = name, span
 	return env

@@ -125,10 +125,17 @@ func summary(r *Revision) string {
 		routes(&b, x.Routes)
 	}
 	for _, x := range r.Emitters {
-		fmt.Fprintf(&b, "emitter %s %s client %s inputs %d steps %d invoke %d\n", x.Name, x.Sink.Entity, x.Sink.Client.Name,
+		fmt.Fprintf(&b, "emitter %s %s client %s inputs %d steps %d invoke %d\n", x.Name, x.Sink.Entity, clientName(x.Sink.Client),
 			len(x.Inputs), len(x.Construct.Steps), len(x.Invoke))
 	}
 	return b.String()
+}
+
+func clientName(c *ClientPlan) string {
+	if c == nil {
+		return "-"
+	}
+	return c.Name
 }
 
 func routes(b *strings.Builder, list []RoutePlan) {

@@ -1,5 +1,10 @@
 package vocab
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Instrument is the shape of a metric.
 type Instrument uint8
 
@@ -22,8 +27,17 @@ type OTELValue struct {
 	// Expect is how messages call the types that Fits takes.
 	Expect string
 	Fits   func(Type) bool
-	// Words are the texts that the value can have, where they are a closed set.
-	Words []string
+	// literal checks a value that the statement writes out; nil takes any.
+	literal func(text string, number int64) string
+}
+
+// Literal checks a value that a statement writes out, as text or as a number. It
+// returns what was expected, "" if it fits.
+func (v OTELValue) Literal(text string, number int64) string {
+	if v.literal == nil {
+		return ""
+	}
+	return v.literal(text, number)
 }
 
 func (v OTELValue) optional() OTELValue { v.Required = false; return v }
@@ -44,7 +58,35 @@ func number(name string) OTELValue {
 
 func oneWord(name string, words ...string) OTELValue {
 	v := exactly(name, String).optional()
-	v.Words = words
+	check := oneOf(words...)
+	v.literal = func(text string, _ int64) string { return check(text) }
+	return v
+}
+
+// identifier is a value of hexadecimal digits that are not all zero.
+func identifier(name string, digits int) OTELValue {
+	v := exactly(name, String)
+	v.literal = func(text string, _ int64) string {
+		fits := len(text) == digits && strings.Trim(text, "0") != ""
+		for i := range len(text) {
+			fits = fits && hexDigit(text[i])
+		}
+		if !fits {
+			return "must be " + strconv.Itoa(digits) + " hexadecimal digits, not all zero"
+		}
+		return ""
+	}
+	return v
+}
+
+func severity() OTELValue {
+	v := exactly("severity_number", I32).optional()
+	v.literal = func(_ string, n int64) string {
+		if n < 0 || n > 24 {
+			return "must be 0 to 24"
+		}
+		return ""
+	}
 	return v
 }
 
@@ -55,12 +97,12 @@ func OTELValues(e SinkEntity, instrument Instrument, delta bool) []OTELValue {
 	case e == SinkOTELLogs:
 		return []OTELValue{
 			exactly("time", Datetime), exactly("body", String), exactly("severity_text", String).optional(),
-			exactly("severity_number", I32).optional(), exactly("trace_id", String).optional(), exactly("span_id", String).optional(),
+			severity(), identifier("trace_id", 32).optional(), identifier("span_id", 16).optional(),
 		}
 	case e == SinkOTELTraces:
 		return []OTELValue{
-			exactly("trace_id", String), exactly("span_id", String), exactly("name", String),
-			exactly("start_time", Datetime), exactly("end_time", Datetime), exactly("parent_span_id", String).optional(),
+			identifier("trace_id", 32), identifier("span_id", 16), exactly("name", String),
+			exactly("start_time", Datetime), exactly("end_time", Datetime), identifier("parent_span_id", 16).optional(),
 			oneWord("kind", "SERVER", "CLIENT", "INTERNAL", "PRODUCER", "CONSUMER"),
 			oneWord("status_code", "OK", "ERROR", "UNSET"), exactly("status_message", String).optional(),
 		}
