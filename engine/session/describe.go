@@ -175,6 +175,12 @@ func (p *describer) ingestor(x *model.Ingestor) {
 	p.text("source", "%s", strings.TrimSpace(x.Source.Entity.String()+" "+inline(fields.Value())))
 	p.text("instances", "%d", x.Source.Instances)
 	p.text("codec", "%s", x.Decode.Text)
+	if x.Source.Schema.Text != "" {
+		p.text("schema", "%s", x.Source.Schema.Text)
+	}
+	if x.Source.Entity.Capabilities().Pace != vocab.Polled {
+		p.text("mode", "%s", x.Source.Mode.Kind)
+	}
 	p.routes(x.Routes)
 	var s flow.IngestorStatus
 	running := false
@@ -257,17 +263,11 @@ func (p *describer) emitter(x *model.Emitter) {
 	p.head()
 	p.text("attachment", "%s", attachment(x.Attached))
 	p.inputs(x.Inputs)
-	fields := new(document.Map).Set("client", document.Text(x.Sink.Client.Text))
-	for _, n := range x.Sink.Names {
-		fields.Set(strings.ReplaceAll(strings.ToLower(n.Role), " ", "_"), document.Text(n.Text.Text))
-	}
-	p.text("sink", "%s %s", x.Sink.Entity, inline(fields.Value()))
-	p.text("publishing mode", "%s", publishingWords[x.Sink.Mode.Kind])
-	body := "without body"
-	if x.Body.Codec != nil {
-		body = "codec " + x.Body.Codec.Text
-	}
-	p.text("body", "%s", body)
+	fields := new(document.Map)
+	sinkFields(fields, x.Sink)
+	p.text("sink", "%s %s", connector(x.Sink.Entity.String()), inline(fields.Value()))
+	p.text("publishing mode", "%s", x.Sink.Mode.Kind)
+	p.text("body", "%s", bodyText(x))
 	batch := "none"
 	if x.Batch != nil {
 		batch = fmt.Sprintf("MAX MESSAGES %d MAX SIZE %s", x.Batch.MaxMessages.Value, x.Batch.MaxSize.Text)
@@ -288,10 +288,6 @@ func (p *describer) emitter(x *model.Emitter) {
 	p.out.Set("buffered rows", document.Int(s.Buffered))
 	p.out.Set("retained payloads", document.Int(s.Retained))
 	p.edges(s.Edges)
-}
-
-var publishingWords = [...]string{
-	vocab.SinkNoAck: "NO_ACK", vocab.SinkAckWindow: "ACK", vocab.SinkAckRequest: "ACK", vocab.SinkJetStreamAck: "JETSTREAM ACK",
 }
 
 func (p *describer) relay(x *model.Relay) {

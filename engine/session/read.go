@@ -161,19 +161,6 @@ func (q *request) ingestorLine(ctx context.Context, d *catalog.Domain, in *model
 	return m.Set("status", state).Set("ready", ready).Value()
 }
 
-// sourceFields adds what names the outside of an ingestor.
-func sourceFields(m *document.Map, in *model.Ingestor) {
-	if in.Source.Client.Text != "" {
-		m.Set("client", document.Text(in.Source.Client.Text))
-	}
-	if in.Source.Endpoint.Text != "" {
-		m.Set("endpoint", document.Text(in.Source.Endpoint.Text))
-	}
-	for _, n := range in.Source.Names {
-		m.Set(strings.ReplaceAll(strings.ToLower(n.Role), " ", "_"), document.Text(n.Text.Text))
-	}
-}
-
 // connector is the first word of an entity's head.
 func connector(entity string) string {
 	first, _, _ := strings.Cut(entity, " ")
