@@ -10,7 +10,7 @@ import (
 
 // checkSource looks at what a source needs of the other entities it meets: its
 // client's settings, and who else reads the same.
-func (c *Candidate) checkSource(x *model.Ingestor, f *found) {
+func (c *Candidate) checkSource(e *entry, x *model.Ingestor, f *found) {
 	s := x.Source
 	client, _ := lookup[*model.Client](c, vocab.EntityClient, s.Client.Text)
 	switch s.Entity {
@@ -27,19 +27,24 @@ func (c *Candidate) checkSource(x *model.Ingestor, f *found) {
 		}
 	}
 	for i := range c.entries {
-		if other, ok := c.entries[i].entity.(*model.Ingestor); ok && other.Name != x.Name {
+		if other, ok := c.entries[i].entity.(*model.Ingestor); ok && e.later(&c.entries[i]) {
 			c.checkShared(x, other, f)
 		}
 	}
 }
 
-// checkShared refuses two ingestors at a source that only one can read. The later
-// name is the one at fault.
+// later reports whether an entity rather than another is at fault for what both
+// claim: what the batch adds, else the later name.
+func (e *entry) later(other *entry) bool {
+	if e.created != other.created {
+		return e.created
+	}
+	return e.key.Name > other.key.Name
+}
+
+// checkShared refuses a second ingestor at a source that only one can read.
 func (c *Candidate) checkShared(x, other *model.Ingestor, f *found) {
 	a, b := x.Source, other.Source
-	if other.Name > x.Name {
-		return
-	}
 	pushed := a.Entity == vocab.SourceHTTPPush || b.Entity == vocab.SourceHTTPPush
 	if pushed && a.Endpoint.Text != "" && a.Endpoint.Text == b.Endpoint.Text {
 		f.add(ast.CodeInvalid, a.Endpoint.Span, "ENDPOINT '%s' is read by INGESTOR '%s', and HTTP PUSH shares it with no other", a.Endpoint.Text, other.Name)

@@ -34,7 +34,7 @@ func checkDelivery(c *Candidate, e *entry, f *found) {
 		if mode := x.Source.Mode; can.Pace != vocab.Polled && !can.Allows(mode.Kind) {
 			f.add(ast.CodeInvalid, mode.Span, "%s has no MODE %s", x.Source.Entity, mode.Kind)
 		}
-		c.checkSource(x, f)
+		c.checkSource(e, x, f)
 		if quiesce := x.Source.Quiesce; !can.CanQuiesce(quiesce.Body) {
 			f.add(ast.CodeInvalid, quiesce.Span, "%s cannot do this ON QUIESCE", x.Source.Entity)
 		}
