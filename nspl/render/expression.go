@@ -150,7 +150,7 @@ func (w *writer) call(c *ast.Call) {
 	if c.UDF {
 		w.put("udf::").name(c.Name.Text)
 	} else {
-		w.bareName(c.Name.Text)
+		w.function(c.Name.Text)
 	}
 	w.put("(").exprs(c.Args).put(")")
 }
