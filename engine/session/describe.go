@@ -62,6 +62,9 @@ func (q *request) describeModel(ctx context.Context, d *catalog.Domain, m *catal
 		p.junction(entity)
 	case *model.Emitter:
 		p.emitter(entity)
+	case *model.Reingestor, *model.Generator, *model.Deduplicator, *model.Reorderer, *model.Correlator, *model.Window,
+		*model.Inferencer, *model.WASM:
+		p.processor(entity)
 	case *model.Relay:
 		p.relay(entity)
 	default:
