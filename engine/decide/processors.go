@@ -11,15 +11,7 @@ import (
 // states it depends on, whose defaults are checked on the way.
 func (p *compiler) env(branch ast.BranchUse, states []ast.StateDep) typed.Env {
 	env := p.c.surroundings()
-	env.Branch = p.key(branch)
-	for _, d := range states {
-		schema, _ := p.c.relaySchema(d.Relay.Text)
-		env.States = append(env.States, typed.State{Relay: d.Relay.Text, Schema: schema})
-		if d.Policy == ast.StateDefault {
-			_, found := typed.CheckDefault(d.Default, schema, place(env, "DEFAULT", d.Span))
-			p.f.take(found)
-		}
-	}
+	env.Branch, env.States = p.key(branch), p.states(states)
 	return env
 }
 
