@@ -17,7 +17,7 @@ func checkExpressions(c *Candidate, e *entry, f *found) {
 	case *model.Emitter:
 		p.emitter(x)
 	case *model.UDF:
-		c.checkFunction(x, f)
+		c.checkFunction(x, e.created, f)
 	case *model.Reingestor:
 		p.reingestor(x)
 	case *model.Generator:
