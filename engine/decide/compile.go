@@ -18,6 +18,8 @@ func checkExpressions(c *Candidate, e *entry, f *found) {
 		p.junction(x)
 	case *model.Emitter:
 		p.emitter(x)
+	case *model.UDF:
+		c.checkFunction(x, f)
 	}
 }
 
@@ -31,7 +33,8 @@ type compiler struct {
 func (p *compiler) ingestor(x *model.Ingestor) IngestorPlan {
 	can := x.Source.Entity.Capabilities()
 	schema, _ := p.c.decoded(x)
-	env := typed.Env{Input: schema, Metadata: can.Scope.Fields(), Headers: can.Headers}
+	env := p.c.surroundings()
+	env.Input, env.Metadata, env.Headers = schema, can.Scope.Fields(), can.Headers
 	plan := IngestorPlan{
 		Name: x.Name, Source: p.source(x.Source), TimestampField: -1,
 		Filter:       p.filter(x.Filter, place(env, "ingestor FILTER", vocab.Span{})),
@@ -51,7 +54,7 @@ func (p *compiler) ingestor(x *model.Ingestor) IngestorPlan {
 }
 
 func (p *compiler) junction(x *model.Junction) JunctionPlan {
-	env := typed.Env{}
+	env := p.c.surroundings()
 	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
 	return JunctionPlan{
 		Name: x.Name, Attached: x.Attached,

@@ -42,7 +42,8 @@ func (c *Candidate) Level(state *catalog.State) (level Level) {
 // replaced is the level of one entity exchanged for another of its name.
 func replaced(kind vocab.EntityKind, old, next model.Entity) Level {
 	switch kind {
-	case vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityClient, vocab.EntityVHost, vocab.EntityEndpoint:
+	case vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityCodec, vocab.EntityClient, vocab.EntityVHost, vocab.EntityEndpoint,
+		vocab.EntityUDF:
 		return DomainPause
 	case vocab.EntityPlacement:
 		return Dynamic

@@ -16,7 +16,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 		c.checkMembersExist(e, x, f)
 		return
 	}
-	for _, ref := range e.entity.Refs() {
+	for _, ref := range model.References(e.entity) {
 		target := catalog.Key{Kind: ref.Kind, Name: ref.Name}
 		switch {
 		case c.Exists(target):
@@ -74,7 +74,7 @@ func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
 		if c.pins(c.entries[i].entity, target) {
 			users = append(users, c.entries[i].key.String())
 		}
-		for _, ref := range c.entries[i].entity.Refs() {
+		for _, ref := range model.References(c.entries[i].entity) {
 			if ref.Kind == target.Kind && ref.Name == target.Name {
 				users = append(users, c.entries[i].key.String())
 				break

@@ -55,6 +55,9 @@ func (c *Candidate) Validate() *Invalid {
 	if d := c.checkCycles(); d != nil {
 		return &Invalid{Found: ast.Diagnostics{d}, Statement: -1}
 	}
+	if bad := c.checkFunctionCycles(); bad != nil {
+		return bad
+	}
 	return c.checkPlacements()
 }
 

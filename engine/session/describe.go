@@ -33,6 +33,9 @@ func (q *request) describe(ctx context.Context, x *ast.Describe) (document.Value
 	if p, ok := m.Definition.(*model.Placement); ok {
 		return placementReport(decide.DescribePlacement(q.state(), d.Name, p.Name)), nil
 	}
+	if u, ok := m.Definition.(*model.UDF); ok {
+		return q.describeUDF(d.Name, u), nil
+	}
 	if v := q.remote(ctx, d.Name, m.Key); v != nil {
 		return v, nil
 	}

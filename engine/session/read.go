@@ -134,6 +134,9 @@ func (q *request) show(ctx context.Context, x *ast.Show) (document.Value, ast.Di
 	if x.What == ast.ListPlacements {
 		return rules(decide.ShowPlacements(q.state(), d.Name)), nil
 	}
+	if x.What == ast.ListUDFs {
+		return q.showUDFs(d.Name), nil
+	}
 	var items []document.Value
 	for m := range q.state().Models(d.Name) {
 		if in, ok := m.Definition.(*model.Ingestor); ok {

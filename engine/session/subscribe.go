@@ -14,6 +14,7 @@ import (
 
 	"plexus/engine/batch"
 	"plexus/engine/catalog"
+	"plexus/engine/decide"
 	"plexus/engine/client"
 	"plexus/engine/codec"
 	"plexus/engine/flow"
@@ -92,7 +93,9 @@ func (s *Service) check(r *sessionpb.SubscribeRequest) (*subscribing, error) {
 		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeRefMissing, m.Relay.Span,
 			"SUBSCRIPTION '%s' requires missing RELAY '%s'", m.Name, m.Relay.Text)})
 	}
-	where, found := typed.CheckSubscription(m.Where, typed.Env{Place: "subscription WHERE", Input: schema})
+	where, found := typed.CheckSubscription(m.Where, typed.Env{
+		Place: "subscription WHERE", Input: schema, UDF: func(name string) (*typed.Function, bool) { return function(state, domain.Name, name) },
+	})
 	if len(found) > 0 {
 		return nil, refuseStatement(r.GetStatement(), found)
 	}
@@ -100,6 +103,14 @@ func (s *Service) check(r *sessionpb.SubscribeRequest) (*subscribing, error) {
 		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, where.Span, "not available yet: %s", what)})
 	}
 	return &subscribing{Subscription: m, domain: domain, where: where}, nil
+}
+
+func function(state *catalog.State, domain, name string) (*typed.Function, bool) {
+	m, ok := state.Model(domain, catalog.Key{Kind: vocab.EntityUDF, Name: name})
+	if !ok {
+		return nil, false
+	}
+	return decide.Function(m.Definition.(*model.UDF)), true
 }
 
 func relaySchema(state *catalog.State, domain, relay string) (*vocab.Schema, bool) {

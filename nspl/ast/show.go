@@ -29,9 +29,10 @@ const (
 	ListUsers
 	ListPlacements
 	ListTransactions
+	ListUDFs
 )
 
-var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS", "PLACEMENTS", "TRANSACTIONS"}
+var listingNames = [...]string{"INGESTORS", "CLUSTER STATUS", "USERS", "PLACEMENTS", "TRANSACTIONS", "UDFS"}
 
 // String returns the words after SHOW.
 func (l Listing) String() string { return listingNames[l] }

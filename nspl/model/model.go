@@ -39,6 +39,8 @@ func Lower(d ast.Declaration) (Entity, ast.Diagnostics) {
 		e = lowerWireSchema(c, d)
 	case *ast.CreateCodec:
 		e = lowerCodec(c, d)
+	case *ast.CreateUDF:
+		e = lowerUDF(c, d)
 	case *ast.CreateBranch:
 		e = lowerBranch(c, d)
 	case *ast.CreateRelay:

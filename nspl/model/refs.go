@@ -43,3 +43,17 @@ func appendRoutes(refs []Ref, routes []ast.Route) []Ref {
 	}
 	return refs
 }
+
+// References lists what an entity refers to: what it names, and what its
+// expressions call.
+func References(e Entity) []Ref {
+	refs := e.Refs()
+	for _, call := range ast.Calls(e) {
+		if call.UDF {
+			refs = append(refs, ref(vocab.EntityUDF, call.Name))
+		} else if m, ok := ast.LookedUp(call); ok {
+			refs = append(refs, ref(vocab.EntityHashMap, m))
+		}
+	}
+	return refs
+}

@@ -186,6 +186,7 @@ const (
 	ClauseDefault             // DEFAULT of a state dependency
 	ClauseSubscription        // WHERE of a subscription
 	ClauseInherit             // the fields of INHERIT
+	ClauseFunction            // body of a user-defined function
 )
 
 // building tells which statement is being read. Its reader fills it in the order

@@ -400,6 +400,9 @@ func (p *parser) json(first int, form ast.JSONForm) ast.Expr {
 	j := &ast.JSON{Form: form, Doc: p.bracketed()}
 	p.expectMark(',')
 	j.Path = p.string()
+	if _, err := vocab.JSONPath(j.Path.Text); err != nil {
+		p.refuse(ast.CodeParse, j.Path.Span, "%v", err)
+	}
 	if form != ast.JSONExists {
 		p.expect("AS")
 		j.Type = p.typ()

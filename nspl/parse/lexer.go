@@ -47,11 +47,18 @@ func lex(src string) ([]token, *ast.Diagnostic) {
 	if !utf8.ValidString(src) {
 		return nil, badUTF8(src)
 	}
-	l := &lexer{src: src}
+	begin := 0
 	if strings.HasPrefix(src, byteOrderMark) {
-		l.pos = len(byteOrderMark)
+		begin = len(byteOrderMark)
 	}
-	tokens := make([]token, 0, len(src)/5+4)
+	return lexPart(src, begin, len(src))
+}
+
+// lexPart splits a part of a text that has been found sound into tokens, the last
+// of which is tokenEnd.
+func lexPart(src string, begin, end int) ([]token, *ast.Diagnostic) {
+	l := &lexer{src: src[:end], pos: begin}
+	tokens := make([]token, 0, (end-begin)/5+4)
 	for {
 		l.skipSpace()
 		start := l.pos

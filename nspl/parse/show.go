@@ -8,7 +8,7 @@ func (p *parser) show() ast.Statement {
 		kind := p.entityKind(showCreateKinds)
 		return &ast.ShowCreate{Kind: kind, Name: p.ref(toAny(kind)), Format: p.format()}
 	}
-	for l := ast.ListIngestors; l <= ast.ListTransactions; l++ {
+	for l := ast.ListIngestors; l <= ast.ListUDFs; l++ {
 		if p.accept(l.String()) {
 			return &ast.Show{What: l, Format: p.format()}
 		}

@@ -50,6 +50,7 @@ var creations = append([]creation{
 	{"SCHEMA", (*parser).createSchema},
 	{"WIRE JSON SCHEMA", (*parser).createWireSchema},
 	{"CODEC", (*parser).createCodec},
+	{"UDF", (*parser).createUDF},
 	{"BRANCH", (*parser).createBranch},
 	{"RELAY", (*parser).createRelay},
 	{"CLIENT SCHEMA INGESTOR", sourceHead(vocab.SourceClientSchema)}, // before CLIENT, which it begins with
@@ -120,7 +121,7 @@ var (
 	showCreateKinds = vocab.EntityKinds()[2:] // those that have a canonical text and belong to a domain
 	describeKinds   = []vocab.EntityKind{
 		vocab.EntityDomain, vocab.EntityRelay, vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter,
-		vocab.EntityCodec, vocab.EntityEndpoint, vocab.EntityPlacement,
+		vocab.EntityCodec, vocab.EntityEndpoint, vocab.EntityPlacement, vocab.EntityUDF,
 	}
 )
 

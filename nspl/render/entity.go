@@ -16,6 +16,8 @@ func Entity(e model.Entity) string {
 		w.wireSchema(e)
 	case *model.Codec:
 		w.codec(e)
+	case *model.UDF:
+		w.udf(e)
 	case *model.Branch:
 		w.branch(e)
 	case *model.Relay:

@@ -127,6 +127,8 @@ func (c *checker) field(e *ast.Field) *Expr {
 	t, d := c.resolve(e)
 	if d != nil {
 		c.found = append(c.found, d)
+	}
+	if t == nil {
 		return nil
 	}
 	t.Span = e.Span

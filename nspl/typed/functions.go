@@ -1,10 +1,12 @@
 package typed
 
+import "plexus/nspl/ast"
+
 const (
 	readHeader    = "read_header"
 	readHeaders   = "read_headers"
 	writeHeader   = "write_header"
-	lookupHashMap = "lookup_hash_map"
+	lookupHashMap = ast.LookupHashMap
 	leakSensitive = "leak_sensitive"
 )
 
