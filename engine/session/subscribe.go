@@ -14,9 +14,9 @@ import (
 
 	"plexus/engine/batch"
 	"plexus/engine/catalog"
-	"plexus/engine/decide"
 	"plexus/engine/client"
 	"plexus/engine/codec"
+	"plexus/engine/decide"
 	"plexus/engine/flow"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"

@@ -130,7 +130,7 @@ func (g generator) expr(depth int) ast.Expr {
 	case 9:
 		return &ast.List{Items: g.exprs(3, depth)}
 	}
-	j := &ast.JSON{Form: ast.JSONForm(g.int(2)), Doc: g.expr(depth), Path: ast.Text{Text: g.text()}}
+	j := &ast.JSON{Form: ast.JSONForm(g.int(2)), Doc: g.expr(depth), Path: ast.Text{Text: g.jsonPath()}}
 	if j.Form != ast.JSONExists {
 		j.Type.Type = g.typ(2)
 	}
@@ -376,7 +376,9 @@ func (g generator) statement() ast.Statement {
 
 // entity draws a model of any kind.
 func (g generator) entity() model.Entity {
-	switch g.int(12) {
+	switch g.int(13) {
+	case 12:
+		return g.udf()
 	case 11:
 		b := &model.Branch{Name: g.own(), Schema: g.name(), TTL: g.duration()}
 		if g.bool() {

@@ -95,7 +95,9 @@ func CheckFunction(f *Function, b *ast.UDFBody, env Env) (*Body, ast.Diagnostics
 			if s.Message != nil {
 				step.Message = s.Message.Text
 			}
+			c.env.Place = "REJECT WHEN"
 			step.Value = c.predicate(s.Value)
+			c.env.Place = env.Place
 		} else {
 			step.Value = c.expr(s.Value, nil)
 			l.bind(s.Name.Text, step.Value)
