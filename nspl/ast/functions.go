@@ -20,6 +20,22 @@ func CanonicalFunction(name string) string {
 	return name
 }
 
+// aggregates are the window aggregates. Those with false are functions of lists
+// too, and aggregates in the routes of windows only.
+var aggregates = map[string]bool{
+	"count": false, "sum": false, "min": false, "max": false, "first": false, "last": false,
+	"count_if": true, "bool_and": true, "bool_or": true, "avg": true, "arg_min": true, "arg_max": true, "var_pop": true,
+	"stddev_pop": true, "var_samp": true, "stddev_samp": true, "covar_pop": true, "covar_samp": true, "corr": true,
+	"percentile_linear_histogram": true, "approx_count_distinct": true, "approx_quantile": true, "approx_top_k": true,
+}
+
+// Aggregate reports whether a function is a window aggregate, in the route of a
+// window or elsewhere.
+func Aggregate(name string, window bool) bool {
+	always, known := aggregates[name]
+	return known && (always || window)
+}
+
 // LookupHashMap is the function that reads a hash map.
 const LookupHashMap = "lookup_hash_map"
 

@@ -147,9 +147,12 @@ func (w *writer) field(f *ast.Field) {
 }
 
 func (w *writer) call(c *ast.Call) {
-	if c.UDF {
+	switch {
+	case c.UDF:
 		w.put("udf::").name(c.Name.Text)
-	} else {
+	case ast.Aggregate(c.Name.Text, w.aggregates):
+		w.put(strings.ToUpper(c.Name.Text))
+	default:
 		w.bareName(c.Name.Text)
 	}
 	w.put("(").exprs(c.Args).put(")")

@@ -7,6 +7,7 @@ import (
 
 func (w *writer) window(x *model.Window) {
 	w.processor("WINDOW PROCESSOR", &x.Processor, func() {
+		w.aggregates = true // from here on, in the routes
 		w.clause(2, "WIDTH").bound(x.Width)
 		w.clause(2, "STEP").bound(x.Step)
 		if x.MaxState != nil {

@@ -12,6 +12,9 @@ import (
 type writer struct {
 	text []byte
 	line int // where the current line begins
+	// aggregates is set in the routes of a window, where count and its like are
+	// aggregates.
+	aggregates bool
 }
 
 func (w *writer) put(parts ...string) *writer {

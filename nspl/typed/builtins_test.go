@@ -58,6 +58,11 @@ func TestAggregatesAreDocumented(t *testing.T) {
 	if names, _ := manual(t, "aggregates.md"); !slices.Equal(names, typed.Aggregates()) {
 		t.Errorf("the manual lists\n%v\nthe aggregates are\n%v", names, typed.Aggregates())
 	}
+	for _, name := range typed.Aggregates() {
+		if !ast.Aggregate(name, true) || ast.Aggregate(name, false) == (typed.Signature(name) != "") {
+			t.Errorf("the renderer takes %s for something else", name)
+		}
+	}
 }
 
 func TestSignatures(t *testing.T) {
