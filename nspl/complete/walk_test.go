@@ -32,6 +32,9 @@ var values = map[string][]string{
 	"node name":     {"n1"},
 	"timestamp":     {"'2026-01-01T00:00:00Z'"},
 	"path":          {"'/tmp/x'"},
+	"code":          {"'RETURN TRUE;'", "$$LET a = 1; REJECT WHEN a > 0; RETURN a;$$"},
+	"tests":         {"$$TEST 'a' { CASE (1) FAILS; }$$"},
+	"JSON path":     {"'$.a'", `'$["b"][0]'`},
 }
 
 // walker appends suggestions to a text.
@@ -285,7 +288,7 @@ func stands(e parse.Expectation, role parse.Role, text string) bool {
 		return role == parse.RoleString
 	}
 	switch e.Text {
-	case "string", "timestamp":
+	case "string", "timestamp", "code", "tests", "JSON path":
 		return role == parse.RoleString
 	case "hostname", "word", "rate":
 		return role != parse.RoleMark && role != parse.RoleString

@@ -399,7 +399,7 @@ func (p *parser) json(first int, form ast.JSONForm) ast.Expr {
 	p.expectMark('(')
 	j := &ast.JSON{Form: form, Doc: p.bracketed()}
 	p.expectMark(',')
-	j.Path = p.string()
+	j.Path = p.stringOf("JSON path")
 	if _, err := vocab.JSONPath(j.Path.Text); err != nil {
 		p.refuse(ast.CodeParse, j.Path.Span, "%v", err)
 	}

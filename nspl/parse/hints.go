@@ -14,6 +14,9 @@ var examples = []struct{ expected, example string }{
 	{"type", "types are U8 to U64, I8 to I64, F32, F64, BOOL, STRING, BYTES, DATETIME, VEC<…>, ARRAY<…, n>"},
 	{"hostname", "a hostname stands without quotes, for example in.example.org"},
 	{"node name", "the name of the node follows the word NODE, for example NODE node-1"},
+	{"code", "code stands in quotes, best between $$ and $$"},
+	{"tests", "tests stand in quotes, best between $$ and $$"},
+	{"JSON path", "a path stands in quotes, for example '$.items[0].name'"},
 	{"string", "a string stands in quotes, for example 'text'"},
 	{"external name", "a name with other characters than letters, digits, '_', '.' and '-' stands in quotes"},
 }

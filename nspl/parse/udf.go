@@ -26,7 +26,7 @@ func (p *parser) createUDF(c ast.Create) ast.Statement {
 	u.Volatile = p.accept("VOLATILE")
 	if u.Language == vocab.UDFNSPL1 {
 		p.expect("CODE")
-		u.Code = p.string()
+		u.Code = p.stringOf("code")
 		p.inside(u.Code, func() { u.Body = p.udfBody() })
 		return u
 	}
@@ -42,7 +42,7 @@ func (p *parser) createUDF(c ast.Create) ast.Statement {
 	p.expect("MAX MEMORY")
 	u.MaxMemory = p.size()
 	if p.accept("TESTS") {
-		text := p.string()
+		text := p.stringOf("tests")
 		u.TestText = &text
 		p.inside(text, func() { u.Tests = p.udfTests() })
 	}
@@ -58,14 +58,14 @@ func (p *parser) inside(t ast.Text, read func()) {
 		panic(fault{bad})
 	}
 	outer := *p
-	p.tokens, p.at, p.furthest, p.expected = tokens, 0, 0, nil
+	defer func() { // a fault inside ends the statement, not the reading of what follows it
+		p.tokens, p.at, p.furthest, p.expected, p.roles = outer.tokens, outer.at, outer.furthest, outer.expected, outer.roles
+	}()
+	p.tokens, p.at, p.furthest, p.expected, p.roles = tokens, 0, 0, nil, nil
 	read()
 	if p.kind() != tokenEnd {
 		p.fail()
 	}
-	nesting := p.nesting
-	*p = outer
-	p.nesting = nesting
 }
 
 // udfBody ::= (LET name '=' expr ';' | REJECT WHEN expr (MESSAGE string)? ';')* RETURN expr ';' test*

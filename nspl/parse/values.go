@@ -51,9 +51,12 @@ func (p *parser) number() ast.Float {
 }
 
 // string takes a string of any form.
-func (p *parser) string() ast.Text {
+func (p *parser) string() ast.Text { return p.stringOf("string") }
+
+// stringOf takes a string that holds something of a form.
+func (p *parser) stringOf(what string) ast.Text {
 	if p.kind() != tokenString {
-		p.want(p.at, "string")
+		p.want(p.at, what)
 		p.fail()
 	}
 	p.at++
