@@ -19,7 +19,7 @@ func checkExpressions(c *Candidate, e *entry, f *found) {
 	case *model.Emitter:
 		p.emitter(x)
 	case *model.UDF:
-		c.checkFunction(x, f)
+		c.checkFunction(x, e.created, f)
 	}
 }
 

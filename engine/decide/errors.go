@@ -11,6 +11,7 @@ const (
 	CodeExists        ast.Code = "exists"
 	CodeInUse         ast.Code = "in_use"
 	CodeGraphCycle    ast.Code = "graph.cycle"
+	CodeContent       ast.Code = "content"
 	CodeDomainMissing ast.Code = "domain.missing"
 	CodePlacement     ast.Code = "placement.conflict"
 	CodeNode          ast.Code = "node"

@@ -31,19 +31,31 @@ func Function(u *model.UDF) *typed.Function {
 	return f
 }
 
-// checkFunction checks the code and the tests of a user-defined function.
-func (c *Candidate) checkFunction(u *model.UDF, f *found) {
+// checkFunction checks the code of a user-defined function. Its tests run when it
+// is declared.
+func (c *Candidate) checkFunction(u *model.UDF, declared bool, f *found) {
 	env := c.surroundings()
 	env.Place = "UDF '" + u.Name + "'"
-	if u.Body != nil {
-		_, faults := typed.CheckFunction(Function(u), u.Body, env)
-		f.take(faults)
-	} else {
+	if u.Body == nil {
 		_, faults := typed.CheckTests(Function(u), u.Tests, env)
 		f.take(faults)
+		if len(faults) == 0 && len(u.Tests) > 0 && declared {
+			f.add(ast.CodeUnavailable, u.Tests[0].Span, "not available yet: tests of WASM functions")
+		}
+		return
 	}
-	if len(f.list) == 0 && len(u.Tests) > 0 {
-		f.add(ast.CodeUnavailable, u.Tests[0].Span, "not available yet: UDF tests")
+	body, faults := typed.CheckFunction(Function(u), u.Body, env)
+	f.take(faults)
+	if len(faults) > 0 || len(u.Tests) == 0 || !declared {
+		return
+	}
+	t, what := newTrial(Function(u), body)
+	if what != "" {
+		f.add(ast.CodeUnavailable, u.Tests[0].Span, "not available yet: tests with %s", what)
+		return
+	}
+	if failed, at := t.failure(); failed != "" {
+		f.add(CodeContent, at, "%s", failed)
 	}
 }
 
