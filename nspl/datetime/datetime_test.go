@@ -18,6 +18,9 @@ func TestZones(t *testing.T) {
 			t.Errorf("zone %s", name)
 		}
 	}
+	if len(datetime.ZoneNames()) < 400 {
+		t.Error("zones are missing")
+	}
 	for _, name := range datetime.ZoneNames() {
 		if _, ok := datetime.Zone(name); !ok {
 			t.Errorf("%s does not load", name)
@@ -33,8 +36,8 @@ func TestFormats(t *testing.T) {
 		"%Y%j %-H":                 "zone",
 		"%s%.f":                    "",
 		"%d.%m.%Y %I:%M %p":        "zone",
-		"%d.%m.%Y %I:%M":           "names the hour neither by %H nor by %I with %p",
-		"%F %H %I %p":              "names the hour neither by %H nor by %I with %p",
+		"%d.%m.%Y %I:%M":           "names the hour neither by %H nor by %I with AM or PM",
+		"%F %H %I %p":              "names the hour neither by %H nor by %I with AM or PM",
 		"%Y-%m":                    "names no date: %Y with month and day, %Y %j, %G %V with a weekday, or %s",
 		"%F %d":                    "names the day twice",
 		"%F %M":                    "names a part of the time of day without the greater one",

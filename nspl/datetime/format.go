@@ -200,7 +200,7 @@ func (f Format) Readable() (zoned bool, why string) {
 	case !calendar && !ordinal && !weeks:
 		return false, "names no date: %Y with month and day, %Y %j, %G %V with a weekday, or %s"
 	case has[fieldHour] && any(fieldHour12, fieldHalf), has[fieldHour12] != has[fieldHalf]:
-		return false, "names the hour neither by %H nor by %I with %p"
+		return false, "names the hour neither by %H nor by %I with AM or PM"
 	case has[fieldMinute] && !hour, has[fieldSecond] && !has[fieldMinute], has[fieldFraction] && !has[fieldSecond]:
 		return false, "names a part of the time of day without the greater one"
 	}
