@@ -85,7 +85,9 @@ func (g wellTyped) expr(kind vocab.Kind, depth int) drawn {
 		return g.leaf(kind)
 	}
 	depth--
-	switch g.n(7) {
+	switch g.n(8) {
+	case 8:
+		return g.function(kind, depth)
 	case 0:
 		a, b := g.expr(kind, depth), g.expr(kind, depth)
 		d := call("coalesce", kind, a, b)
@@ -124,6 +126,34 @@ func (g wellTyped) expr(kind vocab.Kind, depth int) drawn {
 		return join(&ast.Binary{Op: ast.Add + ast.BinaryOp(g.n(4)), X: a.Expr, Y: b.Expr}, kind, a, b)
 	}
 	return call("greatest", kind, g.expr(kind, depth))
+}
+
+// function draws a call of a builtin with literals, a list or a JSON text.
+func (g wellTyped) function(kind vocab.Kind, depth int) drawn {
+	switch {
+	case kind == vocab.I64:
+		part := drawn{Expr: &ast.StringLit{Value: "iso_week"}}
+		zone := drawn{Expr: &ast.StringLit{Value: "Europe/Berlin"}}
+		return call("date_part", kind, part, g.expr(vocab.Datetime, depth), zone)
+	case kind == vocab.Datetime:
+		n := g.expr(vocab.U8, depth)
+		return call("date_add", kind, drawn{Expr: &ast.StringLit{Value: "month"}}, n, g.expr(kind, depth))
+	case kind == vocab.F64:
+		return call("pow", kind, g.expr(vocab.I32, depth), g.expr(kind, depth))
+	case kind == vocab.String:
+		doc := g.expr(kind, depth)
+		d := join(&ast.JSON{Doc: doc.Expr, Path: ast.Text{Text: "$.a[0]"}, Type: ast.Type{Type: vocab.Scalar(kind)}}, kind, doc)
+		d.optional = true
+		return d
+	case kind == vocab.Bool:
+		a, b := g.expr(vocab.I32, depth), g.expr(vocab.I32, depth)
+		list := join(&ast.List{Items: []ast.Expr{a.Expr, b.Expr}}, vocab.Array, a, b)
+		return call("contains", kind, list, g.expr(vocab.I32, depth))
+	}
+	a, b := g.expr(kind, depth), g.expr(kind, depth)
+	d := call("max", kind, call("vec", vocab.Vec, a, b))
+	d.optional = true
+	return d
 }
 
 func (g wellTyped) conditional(kind vocab.Kind, depth int) drawn {
@@ -199,7 +229,22 @@ func TestWellTypedIsAccepted(t *testing.T) {
 			t.Fatalf("%s is %s, drawn as %s optional=%v sensitive=%v", render.Expr(d.Expr), typeText(e), d.kind, d.optional, d.sensitive)
 		}
 		checkOperands(t, e)
+		checkSensitivity(t, e)
+		if back, err := parse.Expression(render.Expr(d.Expr)); err != nil || !ast.Equal(back, d.Expr) {
+			t.Fatalf("%s does not read back: %v", render.Expr(d.Expr), err)
+		}
 	})
+}
+
+// checkSensitivity is T3: nothing but leak_sensitive makes less sensitive what its
+// operands are.
+func checkSensitivity(t *rapid.T, e *typed.Expr) {
+	for _, a := range e.Args {
+		if a.Sensitive && !e.Sensitive && e.Func != "leak_sensitive" {
+			t.Fatalf("%s loses the sensitivity of %s", treeText(e), treeText(a))
+		}
+		checkSensitivity(t, a)
+	}
 }
 
 // checkOperands is T1: no operation gets operands of types it does not take.
@@ -233,7 +278,10 @@ func checkOperands(t *rapid.T, e *typed.Expr) {
 // FuzzCheck never panics, and every fault has a code and a place.
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{"a = 1", "coalesce(b, 'x') IN ('1' AS STRING)", "CASE a WHEN 1 THEN NULL END BETWEEN -(1) AND TRY_CAST(b AS I64)",
-		"d IN ('2026-01-01T00:00:00.5+01:00' AS DATETIME, 5 AS DATETIME)", "output.c AND NOT error.code = read_header(b)"} {
+		"d IN ('2026-01-01T00:00:00.5+01:00' AS DATETIME, 5 AS DATETIME)", "output.c AND NOT error.code = read_header(b)",
+		"[a, 1] = array(a) OR contains(v, 1.5 AS F32)", "JSON_VALUE(b, '$.x[1]' AS VEC<I64>)", "SUM(input.a) / COUNT(input.b)",
+		"lookup_hash_map('m', relay_state.r.a, 'c')", "APPROX_QUANTILE(input.a, 95, 128) > date_part('year', d, 'UTC') AS F64",
+		"PERCENTILE_LINEAR_HISTOGRAM(input.a, 5, 1, 0, 1, '1s')", "vec()", "parse_datetime('%F', b, 'UTC', 'later') < date_bin('day', 2, d, d)"} {
 		f.Add(text)
 	}
 	in := &vocab.Schema{Fields: []vocab.Field{
@@ -248,10 +296,27 @@ func FuzzCheck(f *testing.F) {
 		env := typed.Env{Place: "x", Input: in, Headers: true, Partial: in, Metadata: in.Fields}
 		_, filter := typed.CheckFilter(e, env)
 		_, sent := typed.CheckText(e, in, env)
+		both := env
+		both.Left, both.Right, both.Branch, both.States = in, in, in, []typed.State{{Relay: "r", Schema: in}}
+		both.HashMap = func(string) (typed.HashMap, bool) {
+			return typed.HashMap{Key: vocab.Scalar(vocab.I64), Schema: in}, true
+		}
+		_, correlate := typed.CheckCorrelate(e, both)
+		_, keys := typed.CheckKeys([]ast.Expr{e}, true, both)
+		_, values := typed.CheckValues([]typed.Value{{Name: "v", Expr: e}}, both)
+		_, subscribed := typed.CheckSubscription(e, env)
 		set := []ast.Assign{{Target: ast.Name{Text: "a"}, Value: e}, {Target: ast.Name{Text: "b"}, Value: e}}
 		_, route := typed.CheckConstruction(ast.Construction{Inherit: &ast.Inherit{All: true}, Set: set, Where: e}, in, env)
-		_, record := typed.CheckErrorRecord(set, in, env)
-		for _, found := range []ast.Diagnostics{filter, sent, route, record} {
+		_, record := typed.CheckErrorRecord(set, in, both)
+		_, key := typed.CheckBranchKey(set, in, in, both)
+		_, defaults := typed.CheckDefault(set, in, both)
+		generated := both
+		generated.Generated = in
+		_, made := typed.CheckSetOnly(ast.Construction{Set: set, Where: e}, in, generated)
+		window := both
+		window.Aggregates = true
+		_, aggregated := typed.CheckSetOnly(ast.Construction{Set: set, Where: e}, in, window)
+		for _, found := range []ast.Diagnostics{filter, sent, route, record, correlate, keys, values, subscribed, key, defaults, made, aggregated} {
 			for _, d := range found {
 				if d.Code == "" || d.Span.Start < 0 || d.Span.End > len(text) {
 					t.Fatalf("%v at %v", d, d.Span)
