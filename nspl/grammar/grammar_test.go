@@ -23,7 +23,7 @@ var tokens = map[string][]string{
 	"string": {"'text'", `"it's"`, "$$a b$$"}, "uint": {"1", "3"}, "length": {"2"}, "number": {"1", "0.5"}, "zero": {"0"}, "one": {"1"}, "qos": {"0", "1"},
 	"duration": {"5s", "250ms"}, "bytes": {"1MiB"}, "external": {"meters.raw", "'a b'"}, "hostname": {"in.example.org"}, "node": {"n1", "'n-2'"},
 	"timestamp": {"'2026-01-01T00:00:00Z'"}, "rate": {"2"}, "word": {"word"}, "function": {"coalesce"}, "write_header": {"write_header"},
-	"udf_code": {"'RETURN 1;'"}, "json_path": {"'$.a'"},
+	"udf_code": {"'RETURN 1;'"}, "udf_tests": {"$$TEST 'a' { CASE (1) FAILS; }$$"}, "json_path": {"'$.a'"},
 }
 
 // writer draws sentences.
@@ -93,7 +93,7 @@ func (w *writer) write(t *testing.T, p *grammar.Part) {
 
 // waiting are the statements whose forms the parser does not have all.
 const waiting = " create_wire create_codec create_resource upload_resource rebind_resource create_client create_vhost create_endpoint " +
-	"create_signaling create_hash_map create_udf create_ingestor create_emitter alter reset show describe lookup start clock backup restore "
+	"create_signaling create_hash_map create_ingestor create_emitter alter reset show describe lookup start clock backup restore "
 
 // TestSentences parses sentences of every statement.
 func TestSentences(t *testing.T) {
