@@ -14,6 +14,7 @@ import (
 	"plexus/engine/node"
 	"plexus/engine/node/config"
 	"plexus/engine/session"
+	"plexus/nspl/datetime"
 	"plexus/primitives/dns"
 	"plexus/real"
 	realhttp "plexus/real/http"
@@ -51,7 +52,7 @@ func run(args []string, out, problems io.Writer) int {
 	}
 	switch {
 	case verb == "version":
-		fmt.Fprintln(out, "plexusd", version())
+		fmt.Fprintf(out, "plexusd %s (tzdata %s)\n", version(), datetime.Release)
 		return statusStopped
 	case verb == "tls":
 		return tlsFiles(args, out, problems)

@@ -34,9 +34,9 @@ type Env struct {
 	// Partial is the output of the failed route, for CheckErrorRecord.
 	Partial *vocab.Schema
 
-	// HashMap finds what LOOKUP_HASH_MAP reads. It is nil where the function class
-	// table does not list the context: generators, correlators, and emitters
-	// without a codec. The Check functions of contexts that never look up ignore it.
+	// HashMap finds what LOOKUP_HASH_MAP reads. It is nil for emitters without a
+	// codec, apart from their error record; the Check functions of contexts that never
+	// look up ignore it.
 	HashMap func(name string) (HashMap, bool)
 	// UDF finds the function that udf:: calls.
 	UDF func(name string) (*Function, bool)
