@@ -8,7 +8,8 @@ import (
 )
 
 func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
-	env := typed.Env{External: true, States: p.states(x.States)}
+	env := p.c.surroundings()
+	env.External, env.States = true, p.states(x.States)
 	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
 	plan := EmitterPlan{
 		Name: x.Name, Attached: x.Attached,
@@ -57,7 +58,7 @@ func (p *compiler) states(deps []ast.StateDep) []typed.State {
 		schema, _ := p.c.relaySchema(d.Relay.Text)
 		list = append(list, typed.State{Relay: d.Relay.Text, Schema: schema})
 		if d.Policy == ast.StateDefault {
-			_, found := typed.CheckDefault(d.Default, schema, typed.Env{Place: "DEFAULT", Span: d.Span})
+			_, found := typed.CheckDefault(d.Default, schema, place(p.c.surroundings(), "DEFAULT", d.Span))
 			p.f.take(found)
 		}
 	}
