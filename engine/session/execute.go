@@ -289,7 +289,7 @@ func (s *Service) count(statement ast.Statement, d sessionpb.Disposition) {
 // is spelled, or else its exact text. Passwords are left out: a plain hash of one
 // would be an invitation.
 func digestOf(text string, statements []ast.Statement) string {
-	if len(statements) == 1 {
+	if len(statements) == 1 && !isControl(statements[0]) {
 		text = cmp.Or(canonical(statements[0]), render.Statement(statements[0]), text)
 	}
 	sum := sha256.Sum256([]byte(text))
