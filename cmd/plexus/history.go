@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -33,7 +35,13 @@ func loadHistory() *history {
 	}
 	h.file = filepath.Join(state, "plexus", "history")
 	if text, err := os.ReadFile(h.file); err == nil {
-		h.lines = strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimRight(line, "\n")
+			if whole, err := strconv.Unquote(line); err == nil && strings.HasPrefix(line, `"`) {
+				line = whole
+			}
+			h.lines = append(h.lines, line)
+		}
 	}
 	return h
 }
@@ -47,22 +55,46 @@ func (h *history) save() {
 	if err := os.MkdirAll(filepath.Dir(h.file), 0o700); err != nil {
 		return
 	}
-	_ = os.WriteFile(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600)
+	var text strings.Builder
+	for _, line := range h.lines {
+		if strings.ContainsAny(line, "\r\n") {
+			line = strconv.Quote(line) // no statement begins with a quote
+		}
+		text.WriteString(line + "\n")
+	}
+	if os.WriteFile(h.file, []byte(text.String()), 0o600) == nil {
+		_ = os.Chmod(h.file, 0o600) // it may be older than this rule
+	}
 }
 
-// Add implements term.History.
-func (h *history) Add(line string) {
-	if strings.TrimSpace(line) == "" || secretStatement.MatchString(line) {
-		return
+// errNoLine says that the history has no such line.
+var errNoLine = errors.New("no such line")
+
+// Write implements readline.History. Statements that may hold a secret are not
+// remembered, and one that is repeated is remembered once.
+func (h *history) Write(line string) (int, error) {
+	line = strings.TrimRight(line, " \t\r\n")
+	again := len(h.lines) > 0 && h.lines[len(h.lines)-1] == line
+	if line == "" || again || secretStatement.MatchString(line) {
+		return len(h.lines), nil
 	}
 	h.lines = append(h.lines, line)
 	if len(h.lines) > historyLinesMax {
 		h.lines = h.lines[len(h.lines)-historyLinesMax:]
 	}
+	return len(h.lines), nil
 }
 
-// Len implements term.History.
+// GetLine implements readline.History: 0 is the oldest line.
+func (h *history) GetLine(i int) (string, error) {
+	if i < 0 || i >= len(h.lines) {
+		return "", errNoLine
+	}
+	return h.lines[i], nil
+}
+
+// Len implements readline.History.
 func (h *history) Len() int { return len(h.lines) }
 
-// At implements term.History: 0 is the newest line.
-func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
+// Dump implements readline.History.
+func (h *history) Dump() any { return h.lines }

@@ -8,11 +8,10 @@ import (
 	"io"
 	"strings"
 
-	"golang.org/x/term"
-
 	"plexus/engine/client"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"
+	"plexus/nspl/grammar"
 	"plexus/nspl/parse"
 )
 
@@ -23,8 +22,10 @@ type prompt struct {
 	*program
 	session *client.Session
 	lines   lineReader
-	timing  bool
-	status  int
+	// beside is where rows and notices go, which arrive while the prompt waits.
+	beside io.Writer
+	timing bool
+	status int
 }
 
 // lineReader reads one line under a prompt.
@@ -33,16 +34,13 @@ type lineReader interface {
 }
 
 func (c *promptCommand) run(ctx context.Context, p *program) int {
-	session, err := p.connect(ctx, p.notice)
+	q := &prompt{program: p, beside: p.err}
+	session, err := p.connect(ctx, q.notice)
 	if err != nil {
 		return p.statusOf(ctx, err)
 	}
-	q := &prompt{program: p, session: session}
-	leave, err := q.enter()
-	if err != nil {
-		fmt.Fprintf(p.err, "plexus: %v\n", err)
-		return statusUsage
-	}
+	q.session = session
+	leave := q.enter(ctx)
 	if q.interactive() {
 		fmt.Fprintln(q.out, help)
 	}
@@ -58,63 +56,22 @@ func (c *promptCommand) run(ctx context.Context, p *program) int {
 }
 
 // notice prints what the node reports beside replies.
-func (p *program) notice(event *sessionpb.Event) {
+func (q *prompt) notice(event *sessionpb.Event) {
 	if n := event.GetNotice(); n != nil {
-		fmt.Fprintf(p.err, "[notice] %s: %s\n", n.GetSource(), n.GetText())
+		fmt.Fprintf(q.beside, "[notice] %s: %s\n", n.GetSource(), n.GetText())
 	}
 }
 
-// enter takes over the terminal, if there is one, and returns how to give it
-// back.
-func (q *prompt) enter() (leave func(), err error) {
-	if !q.interactive() {
+// enter chooses how lines are read, and returns what is to be done at the end.
+func (q *prompt) enter(ctx context.Context) (leave func()) {
+	if !q.terminals() {
 		q.lines = pipedLines{bufio.NewReader(q.in)}
-		return func() {}, nil
+		return func() {}
 	}
-	before, err := term.MakeRaw(int(q.in.Fd()))
-	if err != nil {
-		return nil, err
-	}
-	editor := term.NewTerminal(readWriter{clearing{q.in}, q.out}, "")
 	history := loadHistory()
-	editor.History = history
-	// Rows and notices that arrive meanwhile appear above the prompt.
-	shared := *q.terminal
-	shared.out, shared.err = editor, editor
-	q.program = &program{terminal: &shared, world: q.world, options: q.options, kong: q.kong}
-	q.lines = editedLines{editor}
-	return func() {
-		if err := term.Restore(int(q.in.Fd()), before); err != nil {
-			fmt.Fprintf(q.err, "plexus: %v\n", err)
-		}
-		history.save()
-	}, nil
-}
-
-type readWriter struct {
-	io.Reader
-	io.Writer
-}
-
-// clearing lets Ctrl-C clear the line instead of ending the conversation.
-type clearing struct{ in io.Reader }
-
-func (c clearing) Read(p []byte) (int, error) {
-	const ctrlC, ctrlU = 3, 21
-	n, err := c.in.Read(p)
-	for i, b := range p[:n] {
-		if b == ctrlC {
-			p[i] = ctrlU
-		}
-	}
-	return n, err
-}
-
-type editedLines struct{ editor *term.Terminal }
-
-func (e editedLines) line(prompt string) (string, error) {
-	e.editor.SetPrompt(prompt)
-	return e.editor.ReadLine()
+	e := newEditor(ctx, q, history)
+	q.lines, q.beside = e, overPrompt{e}
+	return history.save
 }
 
 type pipedLines struct{ in *bufio.Reader }
@@ -132,8 +89,11 @@ func (q *prompt) converse(ctx context.Context) {
 	buffer := ""
 	for ctx.Err() == nil {
 		text, err := q.lines.line(q.text(buffer != ""))
-		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+		if err != nil {
 			return
+		}
+		if strings.HasSuffix(strings.TrimRight(text, " \t"), "\n") && incomplete(text) && !strings.HasSuffix(strings.TrimSpace(text), ";") {
+			continue // several lines that end in a blank one are given up
 		}
 		switch command := strings.TrimSpace(text); {
 		case buffer == "" && (command == "exit" || command == "quit"):
@@ -177,11 +137,12 @@ func incomplete(text string) bool {
 }
 
 // help is all there is to know about the prompt.
-const help = `statements end with ; and an empty line gives one up   \json \text \timing \help   exit`
+const help = `statements end with ; and an empty line gives one up   \json \text \timing \help [STATEMENT]   exit`
 
 // setting applies a line that begins with a backslash.
 func (q *prompt) setting(line string) {
-	switch line {
+	command, topic, _ := strings.Cut(line, " ")
+	switch command {
 	case `\json`:
 		q.options.Format = "json"
 	case `\text`:
@@ -189,10 +150,35 @@ func (q *prompt) setting(line string) {
 	case `\timing`:
 		q.timing = !q.timing
 	case `\help`:
-		fmt.Fprintln(q.out, help)
+		fmt.Fprintln(q.out, helpOn(topic))
 	default:
-		fmt.Fprintf(q.err, "no command %s; \\help lists them\n", line)
+		fmt.Fprintf(q.err, "no command %s; \\help lists them\n", command)
 	}
+}
+
+// formsMax is how many statements a topic may have to be shown whole.
+const formsMax = 6
+
+// helpOn returns the help on a topic: on the prompt, or on the statements that begin
+// with some words.
+func helpOn(topic string) string {
+	topic = strings.TrimRight(strings.TrimSpace(topic), ";")
+	if topic == "" {
+		return help
+	}
+	forms := grammar.Forms(topic)
+	if len(forms) == 0 {
+		return "no statement begins with " + topic
+	}
+	texts := make([]string, len(forms))
+	for i, r := range forms {
+		if texts[i] = r.Text; len(forms) == 1 {
+			texts[i] = grammar.Form(r)
+		} else if len(forms) > formsMax {
+			texts[i] = r.Name
+		}
+	}
+	return strings.Join(texts, "\n") + "\nmanual: docs/manual/language.md; the whole grammar: docs/manual/nspl/grammar.md"
 }
 
 // run executes the statements of a complete input.
@@ -239,10 +225,11 @@ func (q *prompt) subscribe(ctx context.Context, statement string) {
 		return
 	}
 	fmt.Fprintln(q.out, "subscribed")
+	rows := &program{terminal: &terminal{in: q.in, out: q.beside, err: q.beside}, world: q.world, options: q.options, kong: q.kong}
 	q.world.Tasks().Go("rows", func() {
 		for {
 			frame, err := stream.Recv()
-			if err != nil || q.frame(frame, "[rows] ") {
+			if err != nil || rows.frame(frame, "[rows] ") {
 				return
 			}
 		}
