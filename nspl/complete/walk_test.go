@@ -1,7 +1,6 @@
 package complete_test
 
 import (
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,7 @@ var values = map[string][]string{
 
 // walker appends suggestions to a text.
 type walker struct {
-	*rand.Rand
+	goldentest.Random
 	catalog complete.Catalog
 	t       *testing.T
 	taken   map[string]int // suggestions at the beginning of a statement, by what stands there
@@ -164,7 +163,7 @@ func (w *walker) value(s complete.Suggestion) string {
 // written by taking suggestions.
 func TestWalk(t *testing.T) {
 	const walks = 1500
-	w := &walker{rand.New(rand.NewPCG(1, 2)), declared(t, shop), t, map[string]int{}}
+	w := &walker{1, declared(t, shop), t, map[string]int{}}
 	seen := map[string]int{}
 	for range walks {
 		seen[ast.Words(w.walk())]++

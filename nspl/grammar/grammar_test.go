@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +27,7 @@ var tokens = map[string][]string{
 
 // writer draws sentences.
 type writer struct {
-	*rand.Rand
+	goldentest.Random
 	depth int
 	words []string
 }
@@ -102,7 +101,7 @@ func TestSentences(t *testing.T) {
 		if strings.Contains(waiting, " "+p.Text+" ") {
 			continue
 		}
-		w := &writer{Rand: rand.New(rand.NewPCG(7, uint64(i)))}
+		w := &writer{Random: goldentest.Random(i)}
 		for range 150 {
 			w.words = nil
 			w.write(t, p)

@@ -33,7 +33,7 @@ var layers = []layer{
 	{packages: "plexus/sim/...", may: []string{"plexus/..."}, never: []string{"plexus/real/..."}, libraries: true},
 	{packages: "plexus/real/...", never: []string{"plexus/sim/..."}, anything: true},
 	{packages: "plexus/cmd/plexusd", never: []string{"plexus/sim/..."}, anything: true},
-	{packages: "plexus/cmd/plexus", may: []string{"plexus/engine/client", "plexus/engine/session/document", "plexus/engine/session/sessionpb", "plexus/nspl/...", "plexus/primitives/...", "plexus/real/...", "github.com/alecthomas/kong", "golang.org/x/term"},
+	{packages: "plexus/cmd/plexus", may: []string{"plexus/engine/client", "plexus/engine/lsp", "plexus/engine/script", "plexus/engine/session/document", "plexus/engine/session/sessionpb", "plexus/nspl/...", "plexus/primitives/...", "plexus/real/...", "github.com/alecthomas/kong", "github.com/reeflective/readline", "golang.org/x/term"},
 		never: []string{"plexus/real/drivers/..."}, libraries: true},
 	{packages: "plexus/cmd/plexus-sim", may: []string{"plexus/sim/...", "plexus/nspl/...", "plexus/primitives/...", "github.com/alecthomas/kong"}},
 	{packages: "plexus/cmd/plexus-vet", may: []string{"plexus/primitives/check", "golang.org/x/tools/..."}},
