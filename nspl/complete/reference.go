@@ -70,7 +70,7 @@ func (w *writer) fitting(to *parse.Reference) func(vocab.EntityKind, string) boo
 // branch of the processor.
 func (w *writer) relays() func(*model.Relay) bool {
 	s := w.statement()
-	inputs := find[ast.Inputs](s)
+	inputs := lookup[ast.Inputs](w)
 	if len(inputs) == 0 {
 		return func(*model.Relay) bool { return true }
 	}
@@ -88,7 +88,10 @@ func (w *writer) relays() func(*model.Relay) bool {
 	}
 	open := len(listing.From) > 0 && listing.From[len(listing.From)-1].Relay.Text == ""
 	_, emitter := s.(*ast.CreateEmitter)
-	branch, known := branchOf(s)
+	if a, ok := s.(ast.Alteration); ok {
+		emitter = a.Alters() == vocab.EntityEmitter
+	}
+	branch, known := w.branch()
 	return func(r *model.Relay) bool {
 		switch {
 		case open && slices.Contains(taken, r.Name):
@@ -102,9 +105,9 @@ func (w *writer) relays() func(*model.Relay) bool {
 	}
 }
 
-// branchOf returns the branch clause of a processor, once it was read.
-func branchOf(s ast.Statement) (ast.BranchUse, bool) {
-	for _, b := range find[ast.BranchUse](s) {
+// branch returns the branch clause of a processor, once it was read.
+func (w *writer) branch() (ast.BranchUse, bool) {
+	for _, b := range lookup[ast.BranchUse](w) {
 		if b.Span != (vocab.Span{}) {
 			return *b, true
 		}
@@ -123,6 +126,36 @@ func sameBranch(a, b ast.BranchUse) bool {
 // order of its text. Statements of one family have their clauses in common, so
 // nothing here needs to know the families.
 func find[T any](s ast.Statement) []*T { return findIn[T](reflect.ValueOf(s).Elem()) }
+
+// lookup is find, and for ALTER goes on in what is altered.
+func lookup[T any](w *writer) []*T {
+	list := find[T](w.statement())
+	if e, ok := w.altered(); ok && len(list) == 0 {
+		list = findIn[T](reflect.ValueOf(e).Elem())
+	}
+	return list
+}
+
+// altered returns the model of what an ALTER changes.
+func (w *writer) altered() (model.Entity, bool) {
+	a, ok := w.statement().(ast.Alteration)
+	if !ok {
+		return nil, false
+	}
+	return w.catalogEntity(a.Alters(), a.Altered().Name.Text)
+}
+
+// change returns the operation of an ALTER that is being read.
+func (w *writer) change() (v reflect.Value, ok bool) {
+	if _, ok := w.statement().(ast.Alteration); !ok {
+		return v, false
+	}
+	changes := reflect.ValueOf(w.statement()).Elem().FieldByName("Changes")
+	if !changes.IsValid() || changes.Kind() != reflect.Slice || changes.Len() == 0 {
+		return v, false
+	}
+	return changes.Index(changes.Len() - 1), true
+}
 
 func findIn[T any](v reflect.Value) (list []*T) {
 	for i := range v.NumField() {

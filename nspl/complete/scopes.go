@@ -28,7 +28,7 @@ func (w *writer) operands() {
 			w.token(text, KindField, typeOf(f))
 		}
 	}
-	for _, states := range find[[]ast.StateDep](w.statement()) {
+	for _, states := range lookup[[]ast.StateDep](w) {
 		for _, d := range *states {
 			for _, f := range w.relayFields(d.Relay.Text) {
 				w.token("relay_state."+quoted(d.Relay.Text)+"."+quoted(f.Name), KindField, typeOf(&f))
@@ -99,7 +99,7 @@ func (w *writer) fieldsFor(e parse.Expectation) []vocab.Field {
 	case parse.ClauseError:
 		return w.errorRecord()
 	case parse.ClauseDefault:
-		for _, states := range find[[]ast.StateDep](w.statement()) {
+		for _, states := range lookup[[]ast.StateDep](w) {
 			if n := len(*states); n > 0 {
 				return w.relayFields((*states)[n-1].Relay.Text)
 			}
@@ -141,13 +141,13 @@ func (w *writer) scopesHere() []scope {
 	}
 	input, output := w.input(), w.output()
 	source, sinks := false, false
-	switch w.statement().(type) {
-	case *ast.CreateIngestor:
+	switch w.kind() {
+	case vocab.EntityIngestor:
 		source = true
-	case *ast.CreateEmitter:
+	case vocab.EntityEmitter:
 		sinks = true
 	}
-	if len(find[ast.Inputs](w.statement())) == 2 { // left and right
+	if len(lookup[ast.Inputs](w)) == 2 { // left and right
 		left, right := w.sides()
 		add(ast.ScopeLeft, left)
 		add(ast.ScopeRight, right)
@@ -230,10 +230,26 @@ func (w *writer) callable(name string) bool {
 	return e != 0 && e.Capabilities().Headers
 }
 
+// kind returns the kind of what the statement declares or alters.
+func (w *writer) kind() vocab.EntityKind {
+	switch s := w.statement().(type) {
+	case ast.Declaration:
+		return s.Declares()
+	case ast.Alteration:
+		return s.Alters()
+	}
+	return 0
+}
+
 // source returns the source entity of an ingestor, 0 of other statements.
 func (w *writer) source() vocab.SourceEntity {
 	if s, ok := w.statement().(*ast.CreateIngestor); ok {
 		return s.Source.Entity
+	}
+	if e, ok := w.altered(); ok {
+		if i, ok := e.(*model.Ingestor); ok {
+			return i.Source.Entity
+		}
 	}
 	return 0
 }
@@ -278,10 +294,14 @@ func (w *writer) input() []vocab.Field {
 		return w.codecFields(s.Decode.Text)
 	case *ast.CreateSubscription:
 		return w.relayFields(s.Relay.Text)
-	default:
-		if in := find[ast.Inputs](s); len(in) == 1 {
-			return w.inputsOf(in[0])
+	}
+	if e, ok := w.altered(); ok {
+		if i, ok := e.(*model.Ingestor); ok {
+			return w.codecFields(i.Decode.Text)
 		}
+	}
+	if in := lookup[ast.Inputs](w); len(in) == 1 {
+		return w.inputsOf(in[0])
 	}
 	return nil
 }
@@ -295,7 +315,7 @@ func (w *writer) inputsOf(in *ast.Inputs) []vocab.Field {
 
 // sides lists the fields of both inputs of a correlator.
 func (w *writer) sides() (left, right []vocab.Field) {
-	in := find[ast.Inputs](w.statement())
+	in := lookup[ast.Inputs](w)
 	return w.inputsOf(in[0]), w.inputsOf(in[1])
 }
 
@@ -304,6 +324,13 @@ func (w *writer) route() *ast.Route {
 	for _, routes := range find[[]ast.Route](w.statement()) {
 		if n := len(*routes); n > 0 {
 			return &(*routes)[n-1]
+		}
+	}
+	if change, ok := w.change(); ok {
+		for _, r := range findIn[ast.Route](change) {
+			if r.To.Text != "" {
+				return r
+			}
 		}
 	}
 	return nil
@@ -328,7 +355,7 @@ func (w *writer) errorRecord() []vocab.Field {
 	if r := w.route(); r != nil {
 		return w.relayFields(r.OnError.To.Text)
 	}
-	for _, e := range find[ast.MessageError](w.statement()) {
+	for _, e := range lookup[ast.MessageError](w) {
 		return w.relayFields(e.To.Text)
 	}
 	return nil
@@ -336,7 +363,7 @@ func (w *writer) errorRecord() []vocab.Field {
 
 // branchKey lists the key fields of the branch that the statement works on.
 func (w *writer) branchKey() []vocab.Field {
-	use, known := branchOf(w.statement())
+	use, known := w.branch()
 	if r := w.route(); r != nil && r.Branch != nil && r.Branch.By != nil {
 		use, known = r.Branch.BranchUse, true
 	}
