@@ -75,3 +75,33 @@ Feature: The command line tells a script how it went
     Then posted sees exactly:
       | author | message |
       | me     | hello   |
+
+  Scenario Outline: scripts are formatted, checked and completed
+    Given a cluster of <nodes> nodes
+    And the file "<scratch>/loose.nspl" contains:
+      """
+      // All readings.
+      create relay readings schema reading unbranched
+      """
+    Then the command plexus fmt --check <scratch>/loose.nspl exits 1
+    And the command plexus check <scratch>/loose.nspl exits 1
+    And its output contains "ref.missing"
+    And the command plexus fmt <scratch>/loose.nspl exits 0
+    And the command plexus fmt --stdout <scratch>/loose.nspl exits 0
+    And its output is:
+      """
+      // All readings.
+      CREATE RELAY readings SCHEMA reading UNBRANCHED CAPACITY 1;
+      """
+    And the command plexus exec 'CREATE SCHEMA reading (site STRING)' exits 0
+    And the command plexus suggest 'CREATE RELAY readings SCHEMA rea' exits 0
+    And its JSON has:
+      | status                    | Ready     |
+      | suggestions.0.kind        | reference |
+      | suggestions.0.replacement | reading   |
+    And the command plexus suggest --cursor 99 'DROP RELAY ' exits 2
+
+    Examples:
+      | nodes |
+      | 1     |
+      | 3     |
