@@ -181,7 +181,7 @@ func choices(names *decide.Names, what sessionpb.ChoicesRequest_What, of string)
 			return of == "" && r.Branch.By == nil || r.Branch.By != nil && r.Branch.By.Text == of
 		}
 	case sessionpb.ChoicesRequest_DECODERS:
-		kind, keep = vocab.EntityCodec, func(e model.Entity) bool { return complete.Decodes(e.(*model.Codec)) }
+		kind, keep = vocab.EntityCodec, complete.Decodes
 	case sessionpb.ChoicesRequest_CLIENTS:
 		kind, keep = vocab.EntityClient, func(e model.Entity) bool { return e.(*model.Client).Type.String() == of }
 	case sessionpb.ChoicesRequest_ENDPOINTS:

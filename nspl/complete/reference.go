@@ -58,6 +58,8 @@ func (w *writer) fitting(to *parse.Reference) func(vocab.EntityKind, string) boo
 		switch e := e.(type) {
 		case *model.Client:
 			return to.Client == 0 || e.Type == to.Client
+		case *model.Codec:
+			return (!to.Decodes || Decodes(e)) && (!to.Encodes || w.encodes(e))
 		case *model.Relay:
 			return (!to.Materialized || e.Materialized) && fits(e)
 		}
@@ -207,9 +209,19 @@ func word(s string) bool {
 	return s != "" && (s[0] < '0' || s[0] > '9')
 }
 
-// Decodes reports whether a codec can turn payloads into records, and Encodes
-// whether it can turn records into payloads.
-func Decodes(*model.Codec) bool { return true }
+// Decodes reports whether a codec can turn payloads into records. One whose form
+// has both directions always can.
+func Decodes(codec model.Entity) bool {
+	d, ok := codec.(interface{ Decodes() bool })
+	return !ok || d.Decodes()
+}
 
-// Encodes is the other direction, see [Decodes].
-func Encodes(*model.Codec) bool { return true }
+// encodes is the other direction, which may depend on the schema.
+func (w *writer) encodes(codec *model.Codec) bool {
+	e, ok := any(codec).(interface{ Encodes(*vocab.Schema) bool })
+	if !ok {
+		return true
+	}
+	s, known := entity[*model.Schema](w, vocab.EntitySchema, codec.Schema.Text)
+	return !known || e.Encodes(&s.Schema)
+}

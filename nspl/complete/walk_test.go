@@ -100,9 +100,6 @@ func reads(t interface {
 func (w *walker) choose(text string, list []complete.Suggestion) complete.Suggestion {
 	var ends, plain []complete.Suggestion
 	operators, or := false, false
-	list = slices.DeleteFunc(list, func(s complete.Suggestion) bool { // heads are written for the reader
-		return strings.HasSuffix(s.Display, " INGESTOR") || strings.HasSuffix(s.Display, " EMITTER")
-	})
 	for _, s := range list {
 		operators, or = operators || s.Display == "%", or || s.Display == "OR"
 		switch {
