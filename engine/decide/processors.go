@@ -94,8 +94,7 @@ func (p *compiler) generator(x *model.Generator) {
 
 func (p *compiler) correlator(x *model.Correlator) {
 	env := p.env(x.Branch, x.States)
-	left := p.c.surroundings()
-	left.Branch = env.Branch
+	left := p.env(x.Branch, nil)
 	right := left
 	left.Left, _ = p.c.relaySchema(x.Left.From[0].Relay.Text)
 	right.Right, _ = p.c.relaySchema(x.Right.From[0].Relay.Text)
