@@ -20,3 +20,7 @@ type Alteration interface {
 
 // Alters returns the kind of the entity.
 func (*AlterPlacement) Alters() vocab.EntityKind { return vocab.EntityPlacement }
+func (*AlterRelay) Alters() vocab.EntityKind     { return vocab.EntityRelay }
+
+// Alters returns the kind of the node.
+func (a *AlterNode) Alters() vocab.EntityKind { return a.Kind }

@@ -18,6 +18,10 @@ func Alter(old Entity, a ast.Alteration) (Entity, ast.Diagnostics) {
 	switch a := a.(type) {
 	case *ast.AlterPlacement:
 		e = alterPlacement(c, old.(*Placement), a)
+	case *ast.AlterRelay:
+		e = alterRelay(c, old.(*Relay), a)
+	case *ast.AlterNode:
+		e = alterNode(c, old, a)
 	}
 	if len(c.found) > 0 {
 		return nil, c.found.About(ast.Entity{Kind: old.Kind(), Name: old.EntityName()})

@@ -20,15 +20,24 @@ func operations[T any](p *parser, operation func() T) []T {
 // before it: a name that is spelled like one stands in backticks there.
 var operationWords = [...]string{"ADD", "DROP", "ALTER", "SET", "REPLACE", "RENAME", "MODE"}
 
+// operations ::= operation, ...
+func (p *parser) operations(operation func()) {
+	p.altering = true
+	for more := true; more; more = p.acceptMark(',') {
+		operation()
+	}
+	p.altering = false
+}
+
 // beforeOperation reports whether a comma stands here and the next operation
-// behind it.
+// behind it. A word with a bracket behind it is a function, such as replace.
 func (p *parser) beforeOperation() bool {
 	if p.kind() != ',' {
 		return false
 	}
 	for _, word := range operationWords {
 		if p.is(p.at+1, word) {
-			return true
+			return p.peek(2) != '('
 		}
 	}
 	if p.detailed && p.peek(1) == tokenEnd && p.operation != nil {

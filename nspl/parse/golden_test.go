@@ -20,6 +20,8 @@ func TestGolden(t *testing.T) {
 		switch c.Command {
 		case "parse":
 			return parseCase(t, c.Input)
+		case "alter":
+			return alterCase(t, c.Input)
 		case "expr":
 			e, err := parse.Expression(c.Input)
 			if err != nil {
@@ -66,6 +68,35 @@ func parseCase(t *testing.T, input string) string {
 		out.WriteString(text + "\n")
 	}
 	return out.String()
+}
+
+// alterCase prints what an ALTER makes of the declaration before it, behind the
+// canonical form of the ALTER where that is not as it was written.
+func alterCase(t *testing.T, input string) string {
+	all, err := parse.Statements(input)
+	if err != nil {
+		return explain(t, err, input)
+	}
+	e, found := model.Lower(all[0].(ast.Declaration))
+	if found != nil {
+		return explain(t, found, input)
+	}
+	var out strings.Builder
+	for _, s := range all[1:] {
+		checkRendered(t, s)
+		if text, place := render.Statement(s), s.Place(); text != input[place.Start:place.End]+";" {
+			out.WriteString(text + "\n")
+		}
+		if e, found = model.Alter(e, s.(ast.Alteration)); found != nil {
+			return out.String() + explain(t, found, input)
+		}
+	}
+	text := render.Entity(e)
+	again, err := model.Parse(text)
+	if err != nil || !model.Equal(e, again) {
+		t.Errorf("%s does not read back: %v", text, err)
+	}
+	return out.String() + text + "\n"
 }
 
 func explain(t *testing.T, err error, text string) string {

@@ -137,20 +137,24 @@ func (w *writer) generalError(e ast.GeneralError) {
 var generalErrors = [...]string{ast.GeneralIgnore: "IGNORE", ast.GeneralLog: "LOG"}
 
 func (w *writer) routes(routes []ast.Route) {
-	for _, r := range routes {
-		w.clause(2, "TO ").name(r.To.Text)
-		w.construction(r.Construction, 4)
-		if r.Branch != nil {
-			w.clause(4).branchUse(r.Branch.BranchUse)
-			if len(r.Branch.Set) > 0 {
-				w.put(" ").set(r.Branch.Set)
-			}
-		}
-		if !r.Flush.Absent() {
-			w.flush(r.Flush, 4)
-		}
-		w.messageError(r.OnError, 4)
+	for i := range routes {
+		w.clause(2).route(&routes[i])
 	}
+}
+
+func (w *writer) route(r *ast.Route) {
+	w.put("TO ").name(r.To.Text)
+	w.construction(r.Construction, 4)
+	if r.Branch != nil {
+		w.clause(4).branchUse(r.Branch.BranchUse)
+		if len(r.Branch.Set) > 0 {
+			w.put(" ").set(r.Branch.Set)
+		}
+	}
+	if !r.Flush.Absent() {
+		w.flush(r.Flush, 4)
+	}
+	w.messageError(r.OnError, 4)
 }
 
 func (w *writer) retry(r ast.Retry) {

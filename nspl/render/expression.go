@@ -153,7 +153,7 @@ func (w *writer) call(c *ast.Call) {
 	case ast.Aggregate(c.Name.Text, w.aggregates):
 		w.put(strings.ToUpper(c.Name.Text))
 	default:
-		w.bareName(c.Name.Text)
+		w.function(c.Name.Text)
 	}
 	w.put("(").exprs(c.Args).put(")")
 }

@@ -44,5 +44,3 @@ func (w *writer) alterName(n string) *writer {
 	}
 	return w.name(n)
 }
-
-var operationWords = []string{"add", "drop", "alter", "set", "replace", "rename", "mode"}

@@ -13,6 +13,10 @@ func Statement(s ast.Statement) string {
 		w.put("ALTER DOMAIN SET PLACEMENT ", s.Placement.String())
 	case *ast.AlterPlacement:
 		w.alterPlacement(s)
+	case *ast.AlterRelay:
+		w.alterRelay(s)
+	case *ast.AlterNode:
+		w.alterNode(s)
 	case *ast.NodeControl:
 		w.nodeControl(s)
 	case *ast.Relocate:

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,9 @@ type writer struct {
 	// aggregates is set in the routes of a window, where count and its like are
 	// aggregates.
 	aggregates bool
+	// altering is set in the operations of ALTER, where a bare field that is
+	// spelled like an operation would be taken for one.
+	altering bool
 }
 
 func (w *writer) put(parts ...string) *writer {
@@ -52,6 +56,14 @@ func (w *writer) name(n string) *writer {
 
 // bareName writes a name where an expression reads it bare.
 func (w *writer) bareName(n string) *writer {
+	if w.altering && slices.Contains(operationWords, n) {
+		return w.put("`", n, "`")
+	}
+	return w.function(n)
+}
+
+// function writes the name of a function.
+func (w *writer) function(n string) *writer {
 	if word(n) && !parse.Reserved(n) {
 		return w.put(n)
 	}
