@@ -14,12 +14,28 @@ func checkExpressions(c *Candidate, e *entry, f *found) {
 	switch x := e.entity.(type) {
 	case *model.Ingestor:
 		p.ingestor(x)
-	case *model.Junction:
-		p.junction(x)
 	case *model.Emitter:
 		p.emitter(x)
 	case *model.UDF:
 		c.checkFunction(x, e.created, f)
+	case *model.Reingestor:
+		p.reingestor(x)
+	case *model.Generator:
+		p.generator(x)
+	case *model.Junction:
+		p.junction(x)
+	case *model.Deduplicator:
+		p.keys(x.Keys, false, p.processor(&x.Processor, "deduplicator"), "DEDUPLICATE ON")
+	case *model.Reorderer:
+		p.keys(x.Keys, true, p.processor(&x.Processor, "reorderer"), "BY")
+	case *model.Correlator:
+		p.correlator(x)
+	case *model.Window:
+		p.window(x)
+	case *model.Inferencer:
+		p.inferencer(x)
+	case *model.WASM:
+		p.wasm(x)
 	}
 }
 
@@ -28,6 +44,8 @@ func checkExpressions(c *Candidate, e *entry, f *found) {
 type compiler struct {
 	c *Candidate
 	f *found
+	// incoming is the branch of the rows that a reingestor reads.
+	incoming ast.BranchUse
 }
 
 func (p *compiler) ingestor(x *model.Ingestor) IngestorPlan {
@@ -51,17 +69,6 @@ func (p *compiler) ingestor(x *model.Ingestor) IngestorPlan {
 	}
 	plan.Routes = p.routes(x.Routes, env, "ingestor")
 	return plan
-}
-
-func (p *compiler) junction(x *model.Junction) JunctionPlan {
-	env := p.c.surroundings()
-	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
-	return JunctionPlan{
-		Name: x.Name, Attached: x.Attached,
-		Inputs: p.inputs(x.Inputs, env, "junction"), Collect: collect(x.Inputs.Collect),
-		Filter: p.filter(x.Filter, place(env, "junction FILTER", vocab.Span{})),
-		Routes: p.routes(x.Routes, env, "junction"),
-	}
 }
 
 func place(env typed.Env, name string, span vocab.Span) typed.Env {
@@ -106,6 +113,7 @@ func (p *compiler) routes(routes []ast.Route, env typed.Env, who string) []Route
 		output, _ := p.c.relaySchema(r.To.Text)
 		construct, found := typed.CheckConstruction(r.Construction, output, place(env, who, r.To.Span))
 		p.f.take(found)
+		p.branchKey(&r, output, env)
 		list[i] = RoutePlan{
 			To: r.To.Text, Construct: construct, Flush: r.Flush.Vocab(), OnError: p.messageError(r.OnError, output, env),
 		}

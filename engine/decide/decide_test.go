@@ -86,7 +86,7 @@ func mutate(c *Candidate, s ast.Statement, i int) error {
 		}
 		return nil
 	}
-	if alter, ok := s.(*ast.AlterPlacement); ok {
+	if alter, ok := s.(ast.Alteration); ok {
 		return c.Alter(alter, i).Err()
 	}
 	entity, found := model.Lower(s.(ast.Declaration))

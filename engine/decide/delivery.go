@@ -6,21 +6,10 @@ import (
 	"plexus/nspl/vocab"
 )
 
-// checkRoutes is V6: an entity writes a relay by one route only.
-func checkRoutes(_ *Candidate, e *entry, f *found) {
-	var routes []ast.Route
-	switch x := e.entity.(type) {
-	case *model.Ingestor:
-		routes = x.Routes
-	case *model.Junction:
-		routes = x.Routes
-	}
-	written := map[string]bool{}
-	for _, r := range routes {
-		if written[r.To.Text] {
-			f.add(ast.CodeInvalid, r.To.Span, "%s writes relay '%s' by two routes", e.key, r.To.Text)
-		}
-		written[r.To.Text] = true
+// checkRoutes is V6: what V5 left of routes.
+func checkRoutes(c *Candidate, e *entry, f *found) {
+	if s := model.ShapeOf(e.entity); s != nil {
+		c.checkErrorRelays(e, s, f)
 	}
 }
 

@@ -15,6 +15,11 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 		c.checkKey(x, f)
 	case *model.Ingestor:
 		c.checkTimestamp(x, f)
+	case *model.Generator:
+		c.checkFeed(x, f)
+	case *model.Correlator:
+		c.checkTimeout(x.Left, x.OnLeft, f)
+		c.checkTimeout(x.Right, x.OnRight, f)
 	}
 	if s := model.ShapeOf(e.entity); s != nil {
 		for _, side := range s.Sides {
@@ -139,6 +144,35 @@ func (c *Candidate) encoded(x *model.Emitter) *vocab.Schema {
 	}
 	schema, _ := c.schema(name)
 	return schema
+}
+
+// checkFeed keeps BYTES out of what a generator makes rows of.
+func (c *Candidate) checkFeed(g *model.Generator, f *found) {
+	schema, _ := c.relaySchema(g.State.Text)
+	for _, field := range schema.Fields {
+		if holdsBytes(field.Type) {
+			f.add(ast.CodeSchemaIncompatible, g.State.Span, "a generator cannot read BYTES: field '%s' of SCHEMA '%s'", field.Name, schema.Name)
+		}
+	}
+}
+
+func holdsBytes(t vocab.Type) bool {
+	for ; t.Elem != nil; t = *t.Elem {
+	}
+	return t.Kind == vocab.Bytes
+}
+
+// checkTimeout demands the schema of a side of the relay that takes its rows
+// without a match.
+func (c *Candidate) checkTimeout(side ast.Inputs, t ast.CorrelationTimeout, f *found) {
+	if t.To == nil {
+		return
+	}
+	from, _ := c.relaySchema(side.From[0].Relay.Text)
+	if to, _ := c.relaySchema(t.To.Text); to.Name != from.Name {
+		f.add(ast.CodeSchemaIncompatible, t.To.Span, "RELAY '%s' has SCHEMA '%s', but the rows of RELAY '%s' have SCHEMA '%s'",
+			t.To.Text, to.Name, side.From[0].Relay.Text, from.Name)
+	}
 }
 
 // checkInputs demands the same schema, by name, of every relay that is read.

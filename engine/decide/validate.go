@@ -19,6 +19,7 @@ type stage struct {
 var stages = [...]stage{
 	{"references", checkReferences},
 	{"schemas", checkSchemas},
+	{"branches", checkBranches},
 	{"expressions", checkExpressions},
 	{"routes", checkRoutes},
 	{"delivery", checkDelivery},
