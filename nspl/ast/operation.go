@@ -100,6 +100,6 @@ type NodeChange struct {
 	Mode         SinkMode
 	Batch        Batch
 	Flush        Flush
-	Size         Size
+	Commit       CommitEach
 	Span         vocab.Span
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"reflect"
+	"slices"
 
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
@@ -24,6 +25,7 @@ func Alter(old Entity, a ast.Alteration) (Entity, ast.Diagnostics) {
 		e = alterNode(c, old, a)
 	}
 	if len(c.found) > 0 {
+		slices.SortStableFunc(c.found, func(a, b *ast.Diagnostic) int { return a.Span.Start - b.Span.Start })
 		return nil, c.found.About(ast.Entity{Kind: old.Kind(), Name: old.EntityName()})
 	}
 	return e, nil

@@ -96,12 +96,25 @@ func alterNode(c *checker, e Entity, a *ast.AlterNode) Entity {
 			c.alterKind(e, change)
 		}
 	}
+	if len(c.found) > 0 {
+		return e
+	}
+	switch x := e.(type) {
+	case *Ingestor:
+		c.decodes(x, a.Name.Span)
+	case *Emitter:
+		c.altered(x, a.Name.Span)
+	}
 	return e
 }
 
 // alterKind applies an operation that one kind has.
 func (c *checker) alterKind(e Entity, change *ast.NodeChange) {
 	switch x := e.(type) {
+	case *Ingestor:
+		c.alterIngestor(x, change)
+	case *Emitter:
+		c.alterEmitter(x, change)
 	case *Generator:
 		switch change.Op {
 		case ast.NodeSetFeed:

@@ -164,12 +164,17 @@ func (p *parser) filter() ast.Expr {
 // flush ::= FLUSH EACH duration MAX BATCH SIZE bytes | FLUSH IMMEDIATE
 func (p *parser) flush() ast.Flush {
 	first := p.at
-	f := ast.Flush{Immediate: p.one("FLUSH EACH", "FLUSH IMMEDIATE") == 1}
-	if !f.Immediate {
-		f.Each = p.duration()
-		p.expect("MAX BATCH SIZE")
-		f.MaxBatch = p.size()
+	if p.one("FLUSH EACH", "FLUSH IMMEDIATE") == 0 {
+		return p.flushEach(first)
 	}
+	return ast.Flush{Immediate: true, Span: p.since(first)}
+}
+
+// flushEach takes what follows FLUSH EACH, which begins at a token.
+func (p *parser) flushEach(first int) ast.Flush {
+	f := ast.Flush{Each: p.duration()}
+	p.expect("MAX BATCH SIZE")
+	f.MaxBatch = p.size()
 	f.Span = p.since(first)
 	return f
 }
@@ -195,6 +200,7 @@ func (p *parser) generalError() ast.GeneralError {
 
 // routeForm says which clauses the routes of a kind have.
 type routeForm struct {
+	none    bool // the kind has no routes
 	inherit bool // INHERIT may stand before SET
 	set     bool // SET has to stand
 	branch  bool // the route makes a branch
@@ -208,6 +214,7 @@ var (
 	setOnly      = routeForm{set: true, flush: true}
 	aggregating  = routeForm{set: true}
 	guest        = routeForm{}
+	noRoutes     = routeForm{none: true}
 )
 
 // routes takes one route or more.

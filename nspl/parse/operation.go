@@ -130,7 +130,9 @@ func (p *parser) relayOf(c *ast.NodeChange) { c.Name = p.ref(toRelay) }
 // alterNode returns the reader of ALTER of a kind: its operations, and those on
 // its routes.
 func alterNode(kind vocab.EntityKind, form routeForm, ops []nodeOp) func(*parser) ast.Statement {
-	ops = slices.Concat(ops, routeOps(form))
+	if !form.none {
+		ops = slices.Concat(ops, routeOps(form))
+	}
 	return func(p *parser) ast.Statement {
 		s := &ast.AlterNode{Alter: p.alter(kind), Kind: kind}
 		p.building(s)

@@ -19,6 +19,8 @@ var statements = []struct {
 	{"ALTER DOMAIN SET PLACEMENT", (*parser).alterDomain},
 	{"ALTER PLACEMENT", (*parser).alterPlacement},
 	{"ALTER RELAY", (*parser).alterRelay},
+	{"ALTER INGESTOR", alterNode(vocab.EntityIngestor, ingesting, ingestorOps)},
+	{"ALTER EMITTER", alterNode(vocab.EntityEmitter, noRoutes, emitterOps)},
 	{"ALTER JUNCTION", alterNode(vocab.EntityJunction, transforming, junctionOps)},
 	{"ALTER DEDUPLICATOR", alterNode(vocab.EntityDeduplicator, transforming, deduplicatorOps)},
 	{"ALTER REORDERER", alterNode(vocab.EntityReorderer, transforming, reordererOps)},

@@ -111,11 +111,15 @@ func (w *writer) filter(e ast.Expr) {
 }
 
 func (w *writer) flush(f ast.Flush, indent int) {
+	w.clause(indent).flushBody(f)
+}
+
+func (w *writer) flushBody(f ast.Flush) {
 	if f.Immediate {
-		w.clause(indent, "FLUSH IMMEDIATE")
+		w.put("FLUSH IMMEDIATE")
 		return
 	}
-	w.clause(indent, "FLUSH EACH ", f.Each.Text, " MAX BATCH SIZE ", f.MaxBatch.Text)
+	w.put("FLUSH EACH ", f.Each.Text, " MAX BATCH SIZE ", f.MaxBatch.Text)
 }
 
 func (w *writer) messageError(e ast.MessageError, indent int) {
@@ -203,8 +207,9 @@ func (w *writer) sinkMode(m ast.SinkMode) {
 	w.retry(m.Retry)
 }
 
-func (w *writer) quiesce(q ast.Quiesce) {
-	w.put(" ON QUIESCE ")
+func (w *writer) quiesce(q ast.Quiesce) { w.put(" ON QUIESCE ").quiesceBody(q) }
+
+func (w *writer) quiesceBody(q ast.Quiesce) {
 	switch q.Body {
 	case vocab.QuiesceSuspend:
 		w.put("SUSPEND")

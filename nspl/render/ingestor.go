@@ -16,14 +16,20 @@ func (w *writer) ingestor(i *model.Ingestor) {
 	if i.Decode.Text != "" {
 		w.clause(2, "DECODE USING ").name(i.Decode.Text)
 	}
-	if t := i.Timestamp; t != nil && t.Now {
-		w.clause(2, "TIMESTAMP NOW")
-	} else if t != nil {
-		w.clause(2, "TIMESTAMP AT ").name(t.At.Text)
+	if i.Timestamp != nil {
+		w.clause(2).timestamp(i.Timestamp)
 	}
 	w.filter(i.Filter)
 	w.routes(i.Routes)
 	w.generalError(i.GeneralError)
+}
+
+func (w *writer) timestamp(t *ast.Timestamp) {
+	if t.Now {
+		w.put("TIMESTAMP NOW")
+		return
+	}
+	w.put("TIMESTAMP AT ").name(t.At.Text)
 }
 
 // source writes FROM on a line of its own.

@@ -121,5 +121,7 @@ func (w *writer) kindChange(c *ast.NodeChange) {
 		w.put("SET MATERIALIZED STATE ").name(c.Name.Text)
 	case ast.NodeSetEach:
 		w.put("SET EACH ", c.Duration.Text)
+	default:
+		w.connectorChange(c)
 	}
 }
