@@ -14,7 +14,7 @@ import (
 // input waits for, so edges into one are left out. Reading state keeps nobody
 // waiting, so neither dependencies nor generators close a cycle.
 func (c *Candidate) checkCycles() *ast.Diagnostic {
-	w := walkGraph{candidate: c, color: map[catalog.Key]color{}}
+	w := walkGraph{candidate: c, color: map[catalog.Key]color{}, consumers: c.attachedConsumers()}
 	for i := range c.entries {
 		if cycle := w.visit(c.entries[i].key); cycle != nil {
 			return cycle
@@ -33,6 +33,7 @@ const (
 
 type walkGraph struct {
 	candidate *Candidate
+	consumers map[string][]catalog.Key // the attached ones of each relay, by kind and name
 	color     map[catalog.Key]color
 	path      []catalog.Key
 }
@@ -46,7 +47,7 @@ func (w *walkGraph) visit(key catalog.Key) *ast.Diagnostic {
 	}
 	w.color[key] = onPath
 	w.path = append(w.path, key)
-	for _, next := range w.candidate.successors(key) {
+	for _, next := range w.successors(key) {
 		if cycle := w.visit(next); cycle != nil {
 			return cycle
 		}
@@ -71,11 +72,11 @@ func (w *walkGraph) cycle(key catalog.Key) *ast.Diagnostic {
 }
 
 // successors follows data through attached consumers, by kind and name.
-func (c *Candidate) successors(key catalog.Key) (next []catalog.Key) {
+func (w *walkGraph) successors(key catalog.Key) (next []catalog.Key) {
 	if key.Kind == vocab.EntityRelay {
-		return c.attachedConsumers(key.Name)
+		return w.consumers[key.Name]
 	}
-	entity, _ := c.get(key.Kind, key.Name)
+	entity, _ := w.candidate.get(key.Kind, key.Name)
 	_, writes := flows(entity)
 	for _, name := range writes {
 		next = append(next, catalog.Key{Kind: vocab.EntityRelay, Name: name.Text})
@@ -83,16 +84,16 @@ func (c *Candidate) successors(key catalog.Key) (next []catalog.Key) {
 	return next
 }
 
-func (c *Candidate) attachedConsumers(relay string) (consumers []catalog.Key) {
+func (c *Candidate) attachedConsumers() map[string][]catalog.Key {
+	consumers := map[string][]catalog.Key{}
 	for i := range c.entries {
-		if !attached(c.entries[i].entity) {
+		e := &c.entries[i]
+		if !attached(e.entity) {
 			continue
 		}
-		reads, _ := flows(c.entries[i].entity)
+		reads, _ := flows(e.entity)
 		for _, name := range reads {
-			if name.Text == relay {
-				consumers = append(consumers, c.entries[i].key)
-			}
+			consumers[name.Text] = append(consumers[name.Text], e.key)
 		}
 	}
 	return consumers
