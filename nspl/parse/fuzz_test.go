@@ -38,6 +38,7 @@ func seeds(f *testing.F, command string) {
 // FuzzStatement is P1 to P3, and R1 for whatever the models accept.
 func FuzzStatement(f *testing.F) {
 	seeds(f, "parse")
+	seeds(f, "alter")
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := parse.Statements(text)
 		if err != nil {

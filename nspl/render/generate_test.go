@@ -357,7 +357,11 @@ func (g generator) relocation() ast.Relocation {
 
 // statement draws a statement that Statement renders.
 func (g generator) statement() ast.Statement {
-	switch g.int(4) {
+	switch g.int(6) {
+	case 5:
+		return g.alterRelay()
+	case 6:
+		return g.alterNode()
 	case 0:
 		return &ast.AlterDomain{Placement: g.policy()}
 	case 1:
