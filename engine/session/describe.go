@@ -56,6 +56,9 @@ func (q *request) describeModel(ctx context.Context, d *catalog.Domain, m *catal
 		p.junction(entity)
 	case *model.Emitter:
 		p.emitter(entity)
+	case *model.Reingestor, *model.Generator, *model.Deduplicator, *model.Reorderer, *model.Correlator, *model.Window,
+		*model.Inferencer, *model.WASM:
+		p.processor(entity)
 	case *model.Relay:
 		p.relay(entity)
 	case *model.Codec:
@@ -97,7 +100,8 @@ type describer struct {
 	q      *request
 	domain *catalog.Domain
 	model  *catalog.Model
-	runs   *flow.Domain // nil while the domain is not executed here
+	runs   *flow.Domain  // nil while the domain is not executed here
+	branch ast.BranchUse // that the node declares for its relays
 	out    document.Map
 }
 
@@ -110,7 +114,18 @@ func (p *describer) head() {
 	p.text(p.model.Kind.Words(), "%s", p.model.Name)
 	p.text("kind", "%s", p.model.Kind.Snake())
 	p.placed()
-	p.text("branch", "unbranched")
+	branch := "unbranched"
+	if s := model.ShapeOf(p.model.Definition); s != nil && s.Branch != nil {
+		branch, p.branch = branchText(*s.Branch), *s.Branch
+	}
+	p.text("branch", "%s", branch)
+}
+
+func branchText(b ast.BranchUse) string {
+	if b.By == nil {
+		return "unbranched"
+	}
+	return b.By.Text
 }
 
 // placed writes who executes the operator.
@@ -131,11 +146,18 @@ func (p *describer) routes(routes []ast.Route) {
 		if r.Construction.Inherit != nil || len(r.Construction.Set) > 0 || r.Construction.Where != nil {
 			construction = "present"
 		}
-		p.text(fmt.Sprintf("output %d", i), "into=%s construction=%s branch=unbranched %s", r.To.Text, construction, flushText(r.Flush))
+		branch := p.branch
+		if r.Branch != nil {
+			branch = r.Branch.BranchUse
+		}
+		p.text(fmt.Sprintf("output %d", i), "into=%s construction=%s branch=%s %s", r.To.Text, construction, branchText(branch), flushText(r.Flush))
 	}
 }
 
 func flushText(f ast.Flush) string {
+	if f.Absent() {
+		return "flush=- max-batch-size=-"
+	}
 	if f.Immediate {
 		return "flush=IMMEDIATE max-batch-size=-"
 	}
@@ -296,7 +318,7 @@ func (p *describer) emitter(x *model.Emitter) {
 func (p *describer) relay(x *model.Relay) {
 	p.text("relay", "%s", x.Name)
 	p.text("schema", "%s", x.Schema.Text)
-	p.text("branch", "unbranched")
+	p.text("branch", "%s", branchText(x.Branch))
 	p.out.Set("capacity", document.Uint(x.Capacity))
 	p.placed()
 	var s flow.RelayStatus

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"plexus/nspl/ast"
@@ -25,6 +26,13 @@ func (x *Inferencer) Bound() *ast.Binding { return &x.Model }
 
 // Refs returns what a processor names, and the resource.
 func (x *Inferencer) Refs() []Ref { return appendBound(x.Processor.Refs(), &x.Model) }
+
+// Batched reports whether the model takes the rows of a unit of work together.
+func (x *Inferencer) Batched() bool {
+	return slices.ContainsFunc(x.Output, func(t ast.Tensor) bool {
+		return slices.ContainsFunc(t.Axes, func(a ast.Axis) bool { return a.Kind == ast.AxisBatch })
+	})
+}
 
 // Generated is what routes read of the model: a field for each output tensor.
 func (x *Inferencer) Generated() *vocab.Schema {
