@@ -46,6 +46,7 @@ func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
 	p.values(x.Sink, env)
 	errorEnv := env
 	errorEnv.External = false
+	errorEnv.Branch = p.key(p.c.branchOf(x.Inputs.From[0].Relay)) // V6 holds the others to it
 	plan.OnError = p.messageError(x.OnError, output, errorEnv)
 	return plan
 }

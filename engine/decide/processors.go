@@ -10,16 +10,7 @@ import (
 // env is what the expressions of a node within one branch read: its key and the
 // states it depends on, whose defaults are checked on the way.
 func (p *compiler) env(branch ast.BranchUse, states []ast.StateDep) typed.Env {
-	env := typed.Env{Branch: p.key(branch)}
-	for _, d := range states {
-		schema, _ := p.c.relaySchema(d.Relay.Text)
-		env.States = append(env.States, typed.State{Relay: d.Relay.Text, Schema: schema})
-		if d.Policy == ast.StateDefault {
-			_, found := typed.CheckDefault(d.Default, schema, place(env, "DEFAULT", d.Span))
-			p.f.take(found)
-		}
-	}
-	return env
+	return typed.Env{Branch: p.key(branch), States: p.states(states)}
 }
 
 // key returns the key schema of a branch, nil for none.
