@@ -10,7 +10,9 @@ import (
 // env is what the expressions of a node within one branch read: its key and the
 // states it depends on, whose defaults are checked on the way.
 func (p *compiler) env(branch ast.BranchUse, states []ast.StateDep) typed.Env {
-	return typed.Env{Branch: p.key(branch), States: p.states(states)}
+	env := p.c.surroundings()
+	env.Branch, env.States = p.key(branch), p.states(states)
+	return env
 }
 
 // key returns the key schema of a branch, nil for none.
@@ -92,7 +94,8 @@ func (p *compiler) generator(x *model.Generator) {
 
 func (p *compiler) correlator(x *model.Correlator) {
 	env := p.env(x.Branch, x.States)
-	left, right := typed.Env{Branch: env.Branch}, typed.Env{Branch: env.Branch}
+	left := p.env(x.Branch, nil)
+	right := left
 	left.Left, _ = p.c.relaySchema(x.Left.From[0].Relay.Text)
 	right.Right, _ = p.c.relaySchema(x.Right.From[0].Relay.Text)
 	p.inputs(x.Left, left, "correlator LEFT")
