@@ -159,7 +159,7 @@ func (w *walker) value(s complete.Suggestion) string {
 // TestWalk is S3: whatever statement the golden cases of the parser hold can be
 // written by taking suggestions.
 func TestWalk(t *testing.T) {
-	const walks = 1500
+	const walks = 2500
 	w := &walker{1, declared(t, shop), t, map[string]int{}}
 	seen := map[string]int{}
 	for range walks {
