@@ -117,6 +117,12 @@ func (w *walker) choose(text string, list []complete.Suggestion) complete.Sugges
 			}
 		}
 	}
+	if at := slices.IndexFunc(list, func(s complete.Suggestion) bool { return s.Display == "CREATE" }); text == "" && at >= 0 && w.IntN(2) == 0 {
+		return list[at] // which most statements begin with
+	}
+	if at := slices.IndexFunc(list, func(s complete.Suggestion) bool { return s.Display == "," }); operators && len(plain) == 0 && at >= 0 {
+		plain = list[at : at+1] // nothing but a comma ends the expression
+	}
 	if strings.Count(text, " ") < headWords {
 		s := slices.MinFunc(list, func(a, b complete.Suggestion) int { return w.taken[text+a.Display] - w.taken[text+b.Display] })
 		w.taken[text+s.Display]++
