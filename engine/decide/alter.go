@@ -13,7 +13,7 @@ func (c *Candidate) Alter(x ast.Alteration, statement int) ast.Diagnostics {
 	key := catalog.Key{Kind: x.Alters(), Name: name.Text}
 	old, ok := c.get(key.Kind, key.Name)
 	if !ok {
-		return ast.Diagnostics{about(key, ast.Errorf(ast.CodeRefMissing, name.Span, "%s does not exist", key))}
+		return ast.Diagnostics{about(key, ast.Errorf(ast.CodeRefMissing, name.Span, "%s does not exist", key).WithHint("%s", c.meant(key)))}
 	}
 	next, found := model.Alter(old, x)
 	if len(found) == 0 {

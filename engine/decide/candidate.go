@@ -79,7 +79,7 @@ func (c *Candidate) Create(e model.Entity, span vocab.Span, statement int) *ast.
 func (c *Candidate) Drop(key catalog.Key, span vocab.Span) *ast.Diagnostic {
 	at, ok := c.find(key)
 	if !ok {
-		return about(key, ast.Errorf(ast.CodeRefMissing, span, "%s does not exist", key))
+		return about(key, ast.Errorf(ast.CodeRefMissing, span, "%s does not exist", key).WithHint("%s", c.meant(key)))
 	}
 	c.entries = slices.Delete(c.entries, at, at+1)
 	c.dropped[key] = true

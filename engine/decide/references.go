@@ -26,7 +26,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 			f.list = ast.Diagnostics{c.inUse(target)}
 			return
 		default:
-			f.add(ast.CodeRefMissing, ref.Span, "%s requires missing %s", e.key, target)
+			f.add(ast.CodeRefMissing, ref.Span, "%s requires missing %s", e.key, target).Hint = c.meant(target)
 		}
 	}
 	if len(f.list) > 0 {
@@ -55,6 +55,25 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 			c.checkClient(e, x.Sink.Lake.Catalog, vocab.ClientIcebergREST, f)
 		}
 	}
+}
+
+// meant proposes what a name that does not exist was meant to be: a name like it of
+// that kind, or what has the name in another kind.
+func (c *Candidate) meant(key catalog.Key) string {
+	var names []string
+	other := ""
+	for i := range c.entries {
+		switch k := c.entries[i].key; {
+		case k.Kind == key.Kind:
+			names = append(names, k.Name)
+		case k.Name == key.Name && other == "":
+			other = "there is a " + k.String()
+		}
+	}
+	if near := vocab.Nearest(key.Name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return other
 }
 
 // checkStates demands a materialized relay of every state that is read.
