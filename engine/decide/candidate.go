@@ -22,6 +22,7 @@ type Candidate struct {
 	// placement is the default of the domain.
 	placement vocab.PlacementPolicy
 	entries   []entry // by kind and name
+	offline   bool    // see Offline
 	changes   []*catalogpb.ModelChange
 	// dropped remembers what the batch removed: a reference to it is its use, not
 	// a missing name.

@@ -10,6 +10,9 @@ import (
 func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
 	env := p.c.surroundings()
 	env.External, env.States = true, p.states(x.States)
+	if x.Body.Codec == nil {
+		env.HashMap = nil
+	}
 	env.Input, _ = p.c.relaySchema(x.Inputs.From[0].Relay.Text)
 	plan := EmitterPlan{
 		Name: x.Name, Attached: x.Attached,
@@ -45,7 +48,7 @@ func (p *compiler) emitter(x *model.Emitter) EmitterPlan {
 	}
 	p.values(x.Sink, env)
 	errorEnv := env
-	errorEnv.External = false
+	errorEnv.External, errorEnv.HashMap = false, p.c.hashMap
 	errorEnv.Branch = p.key(p.c.branchOf(x.Inputs.From[0].Relay)) // V6 holds the others to it
 	plan.OnError = p.messageError(x.OnError, output, errorEnv)
 	return plan

@@ -11,8 +11,18 @@ import (
 )
 
 // surroundings are what every expression of the domain has: the functions it may
-// call.
-func (c *Candidate) surroundings() typed.Env { return typed.Env{UDF: c.function} }
+// call and the hash maps it may look up.
+func (c *Candidate) surroundings() typed.Env { return typed.Env{UDF: c.function, HashMap: c.hashMap} }
+
+func (c *Candidate) hashMap(name string) (typed.HashMap, bool) {
+	m, ok := lookup[*model.HashMap](c, vocab.EntityHashMap, name)
+	if !ok {
+		return typed.HashMap{}, false
+	}
+	codec, _ := c.codec(m.Decode.Text)
+	schema, _ := c.schema(codec.Schema.Text)
+	return typed.HashMap{Name: name, Key: schema.Fields[schema.Index(m.Key.Text)].Type, Schema: schema}, true
+}
 
 func (c *Candidate) function(name string) (*typed.Function, bool) {
 	u, ok := lookup[*model.UDF](c, vocab.EntityUDF, name)
@@ -35,6 +45,7 @@ func Function(u *model.UDF) *typed.Function {
 // is declared.
 func (c *Candidate) checkFunction(u *model.UDF, declared bool, f *found) {
 	env := c.surroundings()
+	env.HashMap = nil // a function depends on its arguments alone
 	env.Place = "UDF '" + u.Name + "'"
 	if u.Body == nil {
 		_, faults := typed.CheckTests(Function(u), u.Tests, env)

@@ -153,7 +153,7 @@ func (r *runner) apply(steps ...*catalogpb.Step) *catalog.Refusal {
 
 // view is what plans are made of: a cluster of one node.
 func (r *runner) view() transaction.View {
-	return transaction.View{State: r.state, Cluster: decide.Cluster{Nodes: []schedule.Node{{ID: localNode, Live: true, Voter: true}}}}
+	return transaction.View{State: r.state, Cluster: decide.Cluster{Nodes: []schedule.Node{{ID: localNode, Live: true, Voter: true}}}, Offline: true}
 }
 
 // selected reports whether the selected domain exists, and that it does not.

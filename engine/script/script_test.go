@@ -70,6 +70,8 @@ DROP RELAY r; DROP SCHEMA s`, `4 ref.missing: RELAY 'q' requires missing SCHEMA 
 			"1 invalid: a password is 8 to 1024 bytes long\n1 exists: USER 'default' already exists\n1 unchecked: CORDON NODE: the nodes of the cluster\n"},
 		{"reads", "SHOW CREATE RELAY r; DESCRIBE DOMAIN; CREATE SUBSCRIPTION s TO r", "1 ref.missing: RELAY 'r' does not exist\n1 ref.missing: RELAY 'r' does not exist\n"},
 		{"a running domain", orders + "DROP DOMAIN shop; STOP; STOP;", "9 domain.state: domain 'shop' is running; STOP it first\n9 domain.state: domain 'shop' is not running\n"},
+		{"versions of resources", "CREATE RESOURCE certs; CREATE VHOST v a.example.org WITH TLS certs VERSION LATEST;\nCREATE ENDPOINT e ON v PATH '/' TYPE HTTP",
+			"1 unchecked: the content of resource 'certs'\n"},
 		{"an open string", "USE default;\nSHOW CREATE RELAY 'x", "2 lex: unterminated string\n"},
 	} {
 		got := found(c.text, script.Check(script.File{Name: "x", Text: c.text}))

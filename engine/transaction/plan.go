@@ -15,6 +15,8 @@ import (
 type View struct {
 	State   *catalog.State
 	Cluster decide.Cluster
+	// Offline says that there is no cluster to ask for versions of resources.
+	Offline bool
 }
 
 // Plan is what a list of statements comes to.
@@ -63,7 +65,7 @@ func Make(v View, domain string, list []Statement) (*Plan, *Fault) {
 		return nil, &Fault{ast.Diagnostics{{Code: decide.CodeDomainMissing, Message: "domain '" + domain + "' does not exist"}}, -1}
 	}
 	b := &builder{
-		state: v.State, cluster: v.Cluster, domain: domain,
+		state: v.State, cluster: v.Cluster, offline: v.Offline, domain: domain,
 		plan:   &Plan{Captured: v.State.CapturedOf(d), Report: &transactionpb.Report{Complete: true, Effects: &transactionpb.Effects{}}},
 		report: reporter{},
 	}
@@ -84,6 +86,7 @@ func Make(v View, domain string, list []Statement) (*Plan, *Fault) {
 type builder struct {
 	state   *catalog.State
 	cluster decide.Cluster
+	offline bool
 	domain  string
 	plan    *Plan
 	report  reporter
@@ -120,6 +123,9 @@ func (b *builder) add(i int, s *Statement) *Fault {
 		c, missing := decide.NewCandidate(b.state, b.domain)
 		if missing != nil {
 			return &Fault{ast.Diagnostics{missing}, -1}
+		}
+		if b.offline {
+			c.Offline()
 		}
 		b.open, b.first = c, i
 	}
