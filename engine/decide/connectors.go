@@ -104,6 +104,7 @@ func hasInstance(text string) bool {
 // checkSink looks at what a sink needs of its client, its codec and its inputs.
 func (c *Candidate) checkSink(x *model.Emitter, f *found) {
 	s := x.Sink
+	c.checkBatch(x, f)
 	client, _ := lookup[*model.Client](c, vocab.EntityClient, s.Client.Text)
 	switch s.Entity {
 	case vocab.SinkHTTPRequest:
@@ -118,6 +119,20 @@ func (c *Candidate) checkSink(x *model.Emitter, f *found) {
 		if s.Partition.Rule == ast.PartitionByBranch {
 			c.checkBranched(x, "PARTITION BY BRANCH", s.Partition.Span, f)
 		}
+	}
+}
+
+// checkBatch demands a codec that can put several records into one payload.
+func (c *Candidate) checkBatch(x *model.Emitter, f *found) {
+	if x.Batch == nil || x.Body.Codec == nil {
+		return
+	}
+	codec, _ := c.codec(x.Body.Codec.Text)
+	switch {
+	case codec.Protobuf != nil && codec.Protobuf.BatchMessage == nil:
+		f.add(ast.CodeInvalid, x.Batch.Span, "BATCH needs a BATCH MESSAGE of CODEC '%s'", codec.Name)
+	case x.Sink.Entity == vocab.SinkSentryEvent && (codec.Programs == nil || codec.Programs.EmittingBatch == nil):
+		f.add(ast.CodeInvalid, x.Batch.Span, "BATCH of SENTRY EVENT needs a program ON EMITTING BATCH of CODEC '%s'", codec.Name)
 	}
 }
 

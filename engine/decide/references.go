@@ -39,6 +39,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 	case *model.Ingestor:
 		if x.Decode.Text != "" {
 			c.checkDirection(x.Decode, false, f)
+			c.checkPayload(x, f)
 		}
 		c.checkClient(e, x.Source.Client, x.Source.Entity.Capabilities().Client, f)
 		c.checkEndpointType(e, x, f)
@@ -54,6 +55,15 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 		if x.Sink.Lake != nil {
 			c.checkClient(e, x.Sink.Lake.Catalog, vocab.ClientIcebergREST, f)
 		}
+	}
+}
+
+// checkPayload demands a codec for the payloads that a source makes.
+func (c *Candidate) checkPayload(x *model.Ingestor, f *found) {
+	codec, ok := c.codec(x.Decode.Text)
+	if ok && x.Source.Entity.Capabilities().Payload == vocab.JSONRows && codec.Format != vocab.FormatWireJSON && codec.Format != vocab.FormatJSON {
+		f.add(ast.CodeRefKind, x.Decode.Span, "%s makes JSON rows, which codec '%s' FROM %s does not decode", x.Source.Entity, codec.Name, codec.Format).
+			WithHint("take a codec FROM WIRE JSON SCHEMA, or FROM JSON")
 	}
 }
 
