@@ -2,44 +2,98 @@ package ast
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 )
 
 // maskSecrets returns the text with what may be a password or credentials - strings,
-// and the bare values of CONFIG - replaced by asterisks, byte for byte, so that
-// offsets stay true. Keys of CONFIG blocks stay readable. It works on text that does not
-// parse, because that is what excerpts show: a string that never ends is masked to
-// the end of the text.
+// the bare values of CONFIG, and what follows PASSWORD - replaced by asterisks, byte
+// for byte, so that offsets stay true. Keys of CONFIG blocks stay readable, and so do
+// statements that have no such words. It works on text that does not parse, because
+// that is what excerpts show: a string that never ends is masked to the end of the
+// text.
 func maskSecrets(text string) string {
 	if !MayHoldSecrets(text) {
 		return text
 	}
 	masked := []byte(text)
-	block := false // inside the braces of CONFIG, whose values may be bare words
+	for begin, end := range statements(text) {
+		if MayHoldSecrets(text[begin:end]) {
+			maskStatement(masked, text, begin, end)
+		}
+	}
+	return string(masked)
+}
+
+// statements yields where each statement begins and ends, as far as semicolons
+// outside of strings tell. A string with a line break in plain quotes makes
+// everything one statement: nobody knows which quote of it was forgotten.
+func statements(text string) iter.Seq2[int, int] {
+	var ends []int
 	for i := 0; i < len(text); {
+		open, closing := literalAt(text, i)
+		switch {
+		case open > 0:
+			length := strings.Index(text[i+open:], closing)
+			if length < 0 || len(closing) == 1 && strings.ContainsAny(text[i+open:i+open+length], "\r\n") {
+				return func(yield func(int, int) bool) { yield(0, len(text)) }
+			}
+			i += open + length + len(closing)
+			continue
+		case text[i] == ';':
+			ends = append(ends, i+1)
+		}
+		i++
+	}
+	return func(yield func(int, int) bool) {
+		begin := 0
+		for _, end := range append(ends, len(text)) {
+			if begin < end && !yield(begin, end) {
+				return
+			}
+			begin = end
+		}
+	}
+}
+
+// maskStatement masks one statement of the text.
+func maskStatement(masked []byte, text string, begin, end int) {
+	block, config := false, false // inside the brackets of CONFIG, whose values may be bare words; before them
+	for i := begin; i < end; {
 		next := i + 1
 		switch open, closing := literalAt(text, i); {
 		case open > 0:
-			begin, end := i+open, len(text)
-			next = end
-			if length := strings.Index(text[begin:], closing); length >= 0 {
-				end = begin + length
-				next = end + len(closing)
+			first, last := i+open, len(text)
+			next = last
+			if length := strings.Index(text[first:], closing); length >= 0 {
+				last = first + length
+				next = last + len(closing)
 			}
 			if next == len(text) || !strings.HasPrefix(strings.TrimLeft(text[next:], spaces), "=") {
-				mask(masked[begin:end])
+				mask(masked[first:last])
 			}
 			if block {
 				next = maskBare(masked, next)
 			}
-		case text[i] == '{' || text[i] == '}':
-			block = text[i] == '{'
+		case text[i] == '{' || config && strings.IndexByte("([", text[i]) >= 0:
+			block, config = true, false
+		case strings.IndexByte("})]", text[i]) >= 0:
+			block = false
 		case text[i] == '=' && block:
 			next = maskBare(masked, next)
+		case wordRune(rune(text[i])):
+			for next < end && wordRune(rune(text[next])) {
+				next++
+			}
+			switch word := text[i:next]; {
+			case strings.EqualFold(word, "CONFIG"):
+				config = true
+			case strings.EqualFold(word, "PASSWORD"):
+				next = maskBare(masked, next)
+			}
 		}
 		i = next
 	}
-	return string(masked)
 }
 
 const spaces = " \t\r\n"

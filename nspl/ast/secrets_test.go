@@ -19,6 +19,12 @@ func TestExcerptsMaskSecrets(t *testing.T) {
 		"ALTER USER default SET PASSWORD 'hunter2SECRET",
 		"CREATE CLIENT q TYPE REDIS CONFIG {'password' hunter2SECRET};",
 		"CREATE CLIENT q TYPE REDIS CONFIG {'password' = hunter2SECRET, 'nope' = 1};",
+		"CREATE CLIENT q TYPE REDIS CONFIG ( 'password' = hunter2SECRET );",
+		"CREATE USER b WITH PASSWORD hunter2SECRET;",
+		"CREATE USER b WITH PASSWORD x-hunter2SECRET.y;",
+		"ALTER USER b PASSWORD hunter2SECRET",
+		"STOP; CREATE USER b WITH PASSWORD 'hunter2SECRET'; STOP;",
+		"USE 'd; STOP;\nCREATE USER b WITH PASSWORD 'hunter2SECRET';",
 	} {
 		d := ast.Errorf(ast.CodeParse, vocab.Span{Start: 0, End: 5}, "refused")
 		if got := d.Explain(text); strings.Contains(got, secret) {
@@ -35,6 +41,11 @@ func TestExcerptsKeepWhatIsNoSecret(t *testing.T) {
 		"                                    ^^^^^^\n"
 	if got := d.Explain(text); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	script := "CREATE CLIENT q TYPE NATS CONFIG { 'addr' = 'x' };\nCREATE JUNCTION j FROM r FILTER WHERE input.shop = 'north' TO;"
+	d = ast.Errorf(ast.CodeParse, vocab.Span{Start: 102, End: 109}, "refused")
+	if got := d.Explain(script); !strings.Contains(got, "'north'") {
+		t.Errorf("a statement without secrets is masked:\n%s", got)
 	}
 	plain := "CREATE JUNCTION j FROM r FILTER WHERE input.user = 'bob' TO;"
 	d = ast.Errorf(ast.CodeParse, vocab.Span{Start: 57, End: 59}, "refused")
