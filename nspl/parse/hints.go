@@ -29,10 +29,12 @@ func (p *parser) hint() string {
 			return h
 		}
 	}
+	before := ";"
 	if p.furthest > 0 {
-		if h := p.neighbourHint(p.text(p.furthest-1), p.text(p.furthest)); h != "" {
-			return h
-		}
+		before = p.text(p.furthest - 1)
+	}
+	if h := p.neighbourHint(before, p.text(p.furthest)); h != "" {
+		return h
 	}
 	for _, e := range examples {
 		if slices.Contains(p.expectedTexts(), e.expected) {
@@ -65,7 +67,19 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "one = compares"
 	case before == "<" && found == ">":
 		return "!= means not equal"
-	case p.expected[0].Text == "whole number" && p.tokens[p.furthest-1].kind == tokenWord:
+	case before == "(" && found == "*":
+		return "an aggregate has an argument, for example COUNT(input.field)"
+	case foldEqual(found, "LIKE"), foldEqual(found, "ILIKE"):
+		return "like(x, 'a%') and ilike(x, 'a%') are functions"
+	case found == "::":
+		return "x AS TYPE converts"
+	case foldEqual(before, "CREATE") && foldEqual(found, "OR"):
+		return "there is no OR REPLACE: DROP and CREATE it in one transaction"
+	case foldEqual(before, "IF") && foldEqual(found, "EXISTS"):
+		return "there is no IF EXISTS: a DROP of what does not exist is refused"
+	case before == "-" && found == "-", before == ";" && found == "-", before == "/" && found == "*", before == ";" && found == "/":
+		return "a comment begins with //"
+	case p.expected[0].Text == "whole number" && p.furthest > 0 && p.tokens[p.furthest-1].kind == tokenWord:
 		return "for example " + strings.ToUpper(before) + " 64"
 	}
 	return ""

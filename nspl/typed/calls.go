@@ -24,7 +24,7 @@ func (c *checker) call(e *ast.Call, want *vocab.Type) *Expr {
 		return nil
 	case f == nil:
 		d := c.fault(ast.CodeUnknownFunction, e.Name.Span, "unknown function '%s' with %d argument(s)", name, len(e.Args))
-		d.Hint = c.near(name, append(Functions(), Aggregates()...))
+		d.Hint = c.meant(name)
 		return nil
 	case name == "vec" && len(e.Args) == 0:
 		return c.emptyVec(e, want)
@@ -224,4 +224,34 @@ func (c *checker) udfCall(e *ast.Call) *Expr {
 		t.Optional = t.Optional || a.Optional && !f.Params[i].Optional
 	}
 	return t
+}
+
+// elsewhere says how other languages' functions are written here.
+var elsewhere = [...]struct{ name, here string }{
+	{"cast", "x AS TYPE converts, TRY_CAST(x AS TYPE) gives null where it cannot"},
+	{"convert", "x AS TYPE converts, TRY_CAST(x AS TYPE) gives null where it cannot"},
+	{"mean", "AVG(x) is the mean of a window"},
+	{"isnull", "is_null(x) tells whether x is null"},
+	{"ifnull", "coalesce(x, default) gives a value where there is none"},
+	{"nvl", "coalesce(x, default) gives a value where there is none"},
+	{"len", "length(x) counts characters, octet_length(x) bytes"},
+	{"substring", "substr(x, start, length)"},
+	{"ucase", "upper(x)"},
+	{"lcase", "lower(x)"},
+	{"instr", "strpos(x, part)"},
+}
+
+// meant proposes something for the name of a function that does not exist.
+func (c *checker) meant(name string) string {
+	for _, e := range elsewhere {
+		if e.name == name {
+			return e.here
+		}
+	}
+	if c.env.UDF != nil {
+		if f, ok := c.env.UDF(name); ok {
+			return "a function of your own is called udf::" + f.Name
+		}
+	}
+	return c.near(name, append(Functions(), Aggregates()...))
 }
