@@ -32,6 +32,9 @@ func (c *Candidate) function(name string) (*typed.Function, bool) {
 	return Function(u), true
 }
 
+// Function finds what callers see of a user-defined function of the domain.
+func (c *Candidate) Function(name string) (*typed.Function, bool) { return c.function(name) }
+
 // Function returns what callers see of a user-defined function.
 func Function(u *model.UDF) *typed.Function {
 	f := &typed.Function{Name: u.Name, Returns: u.Returns.Type, Optional: u.Optional, Volatile: u.Volatile}

@@ -136,6 +136,10 @@ func (r *runner) exists(x ast.Statement, kind vocab.EntityKind, name ast.Name) {
 // subscription checks the relay and the predicate.
 func (r *runner) subscription(x *ast.CreateSubscription) {
 	r.exists(x, vocab.EntityRelay, x.Relay)
+	_, faults := model.LowerSubscription(x)
+	for _, d := range faults {
+		r.report(r.file, d)
+	}
 	if x.Where == nil {
 		return
 	}
@@ -144,7 +148,7 @@ func (r *runner) subscription(x *ast.CreateSubscription) {
 		return
 	}
 	if schema, ok := c.RelaySchema(x.Relay.Text); ok {
-		_, found := typed.CheckFilter(x.Where, typed.Env{Place: "subscription WHERE", Input: schema})
+		_, found := typed.CheckSubscription(x.Where, typed.Env{Place: "subscription WHERE", Input: schema, UDF: c.Function})
 		for _, d := range found {
 			r.report(r.file, d)
 		}

@@ -151,12 +151,7 @@ func (q *request) createDomain(x *ast.CreateDomain) (planner, *sessionpb.Execute
 		return nil, q.failed(found)
 	}
 	name := x.Name.Text
-	d := entity.(*model.Domain)
-	create := &catalogpb.CreateDomain{Name: name, Pace: catalog.PaceRecord(d.Pace)}
-	if d.Placement != vocab.PlacementNeutral {
-		create.Placement = d.Placement.String()
-	}
-	step := &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: create}}
+	step := decide.CreateDomain(entity.(*model.Domain))
 	return func(s *catalog.State) (*planned, *sessionpb.ExecuteReply) {
 		if _, ok := s.Domain(name); ok && x.IfNotExists {
 			return &planned{outcomes: outcome(x, true, "domain '%s' already exists", name)}, nil
