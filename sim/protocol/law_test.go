@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"flag"
 	"testing"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 // that moves its operators all the time, and one or two processes or machines that
 // end between two turns of their tasks.
 func TestHandoffLaw(t *testing.T) {
+	if given := flag.Lookup("rapid.seed"); given.Value.String() == given.DefValue {
+		given.Value.Set("1") // the same draws in every run; others by the flag
+	}
 	s := Handoffs()
 	s.Horizon, s.Quiet = 8*time.Second, 25*time.Second
 	rapid.Check(t, func(t *rapid.T) {
