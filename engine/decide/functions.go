@@ -12,7 +12,7 @@ import (
 
 // surroundings are what every expression of the domain has: the functions it may
 // call and the hash maps it may look up.
-func (c *Candidate) surroundings() typed.Env { return typed.Env{UDF: c.function, HashMap: c.hashMap} }
+func (c *Candidate) surroundings() typed.Env { return typed.Env{UDF: c.Function, HashMap: c.hashMap} }
 
 func (c *Candidate) hashMap(name string) (typed.HashMap, bool) {
 	m, ok := lookup[*model.HashMap](c, vocab.EntityHashMap, name)
@@ -24,16 +24,14 @@ func (c *Candidate) hashMap(name string) (typed.HashMap, bool) {
 	return typed.HashMap{Name: name, Key: schema.Fields[schema.Index(m.Key.Text)].Type, Schema: schema}, true
 }
 
-func (c *Candidate) function(name string) (*typed.Function, bool) {
+// Function finds what callers see of a user-defined function of the domain.
+func (c *Candidate) Function(name string) (*typed.Function, bool) {
 	u, ok := lookup[*model.UDF](c, vocab.EntityUDF, name)
 	if !ok {
 		return nil, false
 	}
 	return Function(u), true
 }
-
-// Function finds what callers see of a user-defined function of the domain.
-func (c *Candidate) Function(name string) (*typed.Function, bool) { return c.function(name) }
 
 // Function returns what callers see of a user-defined function.
 func Function(u *model.UDF) *typed.Function {
