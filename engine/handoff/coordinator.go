@@ -35,6 +35,7 @@ type Coordinator struct {
 	peers    Peers
 	holds    *quiesce.Coordinator
 	group    *primitives.Group
+	left     *primitives.Notice // a move ended that left something at the nodes
 
 	lock   *primitives.Mutex // guards what follows; nothing waits under it
 	active map[primitives.UUID]bool
@@ -43,7 +44,8 @@ type Coordinator struct {
 // NewCoordinator returns the coordinator of one process.
 func NewCoordinator(w primitives.World, s Settings, self quiesce.Process, peers Peers, holds *quiesce.Coordinator) *Coordinator {
 	return &Coordinator{
-		world: w, settings: s, self: self, peers: peers, holds: holds, lock: primitives.NewMutex(w), active: map[primitives.UUID]bool{},
+		world: w, settings: s, self: self, peers: peers, holds: holds, left: primitives.NewNotice(w), lock: primitives.NewMutex(w),
+		active: map[primitives.UUID]bool{},
 	}
 }
 
@@ -198,9 +200,9 @@ func (c *Coordinator) locked(f func()) {
 	}
 }
 
-// moving reports whether this coordinator still works on a preparation.
+// moving reports whether this coordinator still works on a preparation of its own.
 func (c *Coordinator) moving(b *Binding) (moving bool) {
-	c.locked(func() { moving = b.Coordinator == c.self && c.active[b.Transition] })
+	c.locked(func() { moving = c.active[b.Transition] })
 	return moving
 }
 
@@ -237,14 +239,20 @@ func (t *transfer) run(ctx context.Context) error {
 	}
 }
 
-// end forgets the transfer.
+// end forgets the transfer. What it leaves is for the leader to reconcile, this
+// one if it still is.
 func (t *transfer) end() {
 	t.heard.Close() // calls that still end have nobody to tell
+	left := false
+	t.step(func(primitives.Instant) { left = t.core.left })
 	t.c.locked(func() {
 		for i := range t.core.cells {
 			delete(t.c.active, t.core.cells[i].binding.Transition)
 		}
 	})
+	if left {
+		t.c.left.Raise()
+	}
 	t.fresh.Raise()
 }
 
@@ -355,7 +363,7 @@ func (t *transfer) commit(ctx context.Context, before error, commit func(context
 		err = commit(ctx)
 		if err == nil || !errors.Is(err, ErrNotCommitted) {
 			// Committed or not: the preparations may be the new owners' state.
-			t.tidy()
+			t.tidy(err != nil)
 			if err != nil {
 				return &UncertainError{err}
 			}
@@ -371,7 +379,12 @@ func (t *transfer) undo(cause error) {
 	t.poke.Raise()
 }
 
-func (t *transfer) tidy() {
-	t.step(func(now primitives.Instant) { t.core.tidy(now, true) })
+// tidy lets go what a commit needs no longer, of a doubtful one only what was
+// captured.
+func (t *transfer) tidy(doubtful bool) {
+	t.step(func(now primitives.Instant) {
+		t.core.tidy(now, true)
+		t.core.left = t.core.left || doubtful
+	})
 	t.poke.Raise()
 }

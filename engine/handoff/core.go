@@ -60,6 +60,7 @@ type core struct {
 	failure  error
 	cleaning bool               // what is left at the nodes goes away
 	until    primitives.Instant // of the cleaning
+	left     bool               // something may stay at the nodes
 }
 
 func newCore(s Settings, now primitives.Instant, cells []cell) *core {
@@ -106,7 +107,7 @@ func (c *core) advance(now primitives.Instant) {
 		if !now.Before(c.until) {
 			for i := range c.cells {
 				x := &c.cells[i]
-				cleanupLeft.HitIf(x.atSource || x.atDestination)
+				c.left = cleanupLeft.HitIf(x.atSource || x.atDestination) || c.left
 				x.atSource, x.atDestination, x.attempt = false, false, 0
 			}
 		}

@@ -15,6 +15,7 @@ var (
 	reconciledKept      = invariant.Sometimes("reconciliation kept a preparation that is committed")
 	reconciledWaiting   = invariant.Sometimes("reconciliation kept an uncommitted preparation")
 	reconciledDiscarded = invariant.Sometimes("reconciliation discarded a preparation")
+	reconciledOwn       = invariant.Sometimes("reconciliation settled what this coordinator left itself")
 )
 
 // Schedules is the committed state as the leader sees it.
@@ -39,8 +40,9 @@ const (
 
 // judge decides about one preparation, at an index behind which no proposal of an
 // earlier leader is undecided any more. Those of this process, which are under
-// way, are its own business.
-func judge(l *Listed, committed Schedules, live func(quiesce.Process) bool, underWay bool) verdict {
+// way, are its own business, and over as soon as they are not. Only a gate lets
+// others wait: it ends by its lease, and without one nothing would.
+func judge(l *Listed, committed Schedules, live func(quiesce.Process) bool, own, underWay bool) verdict {
 	b := &l.Binding
 	owner, transition, ok := committed.Assignment(b.Domain, b.Entity)
 	switch {
@@ -49,7 +51,7 @@ func judge(l *Listed, committed Schedules, live func(quiesce.Process) bool, unde
 	case ok && transition == b.Transition || l.Committed:
 		// A node that has applied more than this one may know the transition already.
 		return keepCommitted
-	case ok && owner == b.Source.Node && l.Held && live(b.Coordinator) && live(b.Destination) && (b.forced() || live(b.Source)):
+	case !own && b.Sequence != 0 && ok && owner == b.Source.Node && l.Held && live(b.Coordinator) && live(b.Destination) && live(b.Source):
 		return keepWaiting
 	}
 	return discardIt
@@ -58,9 +60,10 @@ func judge(l *Listed, committed Schedules, live func(quiesce.Process) bool, unde
 // reconcileRetry paces the passes over nodes that were not reached.
 const reconcileRetry = 2 * time.Second
 
-// Reconcile runs for one tenure: a pass over every node at its start and whenever
-// changed is raised, because a process of the cluster is another, and a second one
-// when the gates of that time have opened.
+// Reconcile runs for one tenure: a pass over every node at its start, whenever
+// changed is raised, because a process of the cluster is another, and whenever a
+// move of this coordinator left something; and a second one when the gates of that
+// time have opened.
 func (c *Coordinator) Reconcile(ctx context.Context, committed Schedules, changed *primitives.Notice) error {
 	for {
 		second := c.world.Clock().Now().Add(c.settings.Lease + c.settings.Request)
@@ -78,11 +81,11 @@ func (c *Coordinator) Reconcile(ctx context.Context, committed Schedules, change
 			} else if !now.Before(second) {
 				next = primitives.Never // the second pass is done
 			}
-			fired, err := primitives.Select(ctx, c.world, changed.OnRaise(), primitives.AtCase(c.world, next))
+			fired, err := primitives.Select(ctx, c.world, changed.OnRaise(), c.left.OnRaise(), primitives.AtCase(c.world, next))
 			if err != nil {
 				return err
 			}
-			if fired == 0 {
+			if fired != 2 {
 				break
 			}
 		}
@@ -112,7 +115,18 @@ func (c *Coordinator) Pass(ctx context.Context, committed Schedules) (missing bo
 			reached[i] = true
 			for j := range a.Listed {
 				l := &a.Listed[j]
-				switch judge(l, committed, live, c.moving(&l.Binding)) {
+				own := l.Binding.Coordinator == c.self
+				decided := judge(l, committed, live, own, own && c.moving(&l.Binding))
+				if own && decided == discardIt {
+					// Its last proposal may have been made behind the barrier.
+					reconciledOwn.Hit()
+					if _, err := committed.Barrier(ctx); err != nil {
+						reached[i] = false
+						continue
+					}
+					decided = judge(l, committed, live, own, false)
+				}
+				switch decided {
 				case keepCommitted:
 					reconciledKept.Hit()
 				case keepWaiting:

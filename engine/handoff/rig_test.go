@@ -27,6 +27,7 @@ type rig struct {
 	index    uint64
 	holds    *quiesce.Coordinator
 	moves    *Coordinator
+	barrier  func() // what a barrier waits for
 	// before may answer a call in place of its node.
 	before func(node string, op Operation, b []byte) ([]byte, error)
 	calls  []string
@@ -247,12 +248,22 @@ func (r *rig) Process(node string) (quiesce.Process, bool) {
 }
 
 // Schedules.
-func (r *rig) Barrier(context.Context) (uint64, error) { return r.index, nil }
+func (r *rig) Barrier(context.Context) (uint64, error) {
+	if r.barrier != nil {
+		r.barrier()
+	}
+	return r.index, nil
+}
 func (r *rig) Assignment(_ string, e quiesce.Entity) (string, primitives.UUID, bool) {
 	a, ok := r.schedule[e]
 	return a.owner, a.transition, ok
 }
 func (r *rig) Members() []string { return primitives.SortedKeys(r.nodes) }
+
+// later is the coordinator of a leader after node c.
+func (r *rig) later() *Coordinator {
+	return NewCoordinator(r.w, SettingsOf(rigSettings), r.nodes["a"].self, r, r.holds)
+}
 
 // plan moves the first operator from a to b.
 func (r *rig) plan() Plan {

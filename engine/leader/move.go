@@ -22,6 +22,7 @@ import (
 var (
 	unitMoved    = invariant.Sometimes("a unit moved to another node as planned")
 	unitStayed   = invariant.Sometimes("a unit stayed because its move failed")
+	tenureOver   = invariant.Sometimes("a move was not committed because the leader changed meanwhile")
 	stateWaits   = invariant.Sometimes("a change waited until the state of a lost owner was settled")
 	stateSettled = invariant.Sometimes("the state of a lost owner was found or given up")
 )
@@ -88,7 +89,36 @@ func (l *Leader) Move(ctx context.Context, m Move, e Effect) error {
 		}
 		plan.Moves = append(plan.Moves, handoff.Move{Transition: a.Transition.ID, Entity: entity(move.Key), From: move.From, To: move.To})
 	}
-	return l.deps.Moves.Move(ctx, plan, e)
+	return l.deps.Moves.Move(ctx, plan, tenured{e, l.thisTenure()})
+}
+
+// ErrTenure says that the leader changed since a move began: it was not committed.
+var ErrTenure = errors.New("the leader changed meanwhile")
+
+// tenured is an effect that is committed in the tenure its move began in, or never:
+// a later leader discards what was prepared for it.
+type tenured struct {
+	Effect
+	lasts func() error
+}
+
+// Commit implements handoff.Effect.
+func (t tenured) Commit(ctx context.Context) error {
+	if err := t.lasts(); err != nil {
+		return err
+	}
+	return t.Effect.Commit(ctx)
+}
+
+// thisTenure returns what fails once the tenure is another than now.
+func (l *Leader) thisTenure() (lasts func() error) {
+	began, _ := l.deps.Group.Tenure()
+	return func() error {
+		if term, _ := l.deps.Group.Tenure(); tenureOver.HitIf(term != began) {
+			return errors.Join(handoff.ErrNotCommitted, ErrTenure)
+		}
+		return nil
+	}
 }
 
 // fingerprint names a schedule before it is committed: outcomes of recoveries are
@@ -260,7 +290,11 @@ func (l *Leader) departed(ctx context.Context, node string) error {
 // becomes of the state they kept.
 func (l *Leader) recover(ctx context.Context, domain string, a *decide.Assigned) error {
 	losses, survivors := l.losses(a)
+	lasts := l.thisTenure()
 	commit := func(ctx context.Context) error {
+		if err := lasts(); err != nil {
+			return err
+		}
 		_, err := l.propose(ctx, a.Step)
 		var refused *catalog.Refusal
 		if errors.As(err, &refused) {

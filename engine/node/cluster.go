@@ -142,6 +142,8 @@ func moveError(err error) error {
 	var drain *quiesce.DrainError
 	var lost *leader.LostError
 	switch {
+	case errors.Is(err, leader.ErrTenure):
+		return session.ErrNotCommitted
 	case errors.As(err, &lost):
 		return &session.MoveError{Code: string(catalog.Conflict), Err: lost}
 	case errors.As(err, &drain):
