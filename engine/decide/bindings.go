@@ -83,7 +83,7 @@ func (c *Candidate) Rebind(x *ast.RebindResource, statement int) (lines []string
 	target := catalog.Key{Kind: vocab.EntityResource, Name: x.Name.Text}
 	r, ok := c.state.Resource(c.domain, x.Name.Text)
 	if !ok {
-		return nil, nil, ast.Diagnostics{about(target, ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s does not exist", target))}
+		return nil, nil, ast.Diagnostics{about(target, ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s does not exist", target).WithHint("%s", c.meant(target)))}
 	}
 	if d := checkVersion(r, x.To); d != nil {
 		return nil, nil, ast.Diagnostics{about(target, d)}
@@ -132,7 +132,7 @@ func (c *Candidate) usages(x *ast.RebindResource) (keys []catalog.Key, found ast
 		e, ok := c.get(key.Kind, key.Name)
 		switch {
 		case !ok:
-			found = append(found, about(key, ast.Errorf(ast.CodeRefMissing, u.Span, "%s does not exist", key)))
+			found = append(found, about(key, ast.Errorf(ast.CodeRefMissing, u.Span, "%s does not exist", key).WithHint("%s", c.meant(key))))
 		case !binds(e):
 			found = append(found, about(key, ast.Errorf(ast.CodeRefKind, u.Span, "%s does not bind RESOURCE '%s'", key, x.Name.Text)))
 		}

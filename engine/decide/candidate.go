@@ -170,6 +170,3 @@ func about(key catalog.Key, d *ast.Diagnostic) *ast.Diagnostic {
 	d.Entity = ast.Entity{Kind: key.Kind, Name: key.Name}
 	return d
 }
-
-// RelaySchema returns the schema of a relay of the candidate.
-func (c *Candidate) RelaySchema(name string) (*vocab.Schema, bool) { return c.relaySchema(name) }

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,41 +16,81 @@ import (
 	"plexus/primitives"
 )
 
-// TestGolden runs every testdata file: cases of a script, a line of dashes, and
-// what validating the script from an empty domain says.
+// goldenCase is one case of a testdata file.
+type goldenCase struct {
+	name   string // of the comment that it begins with, "" for none
+	script string
+	output string
+}
+
+// golden reads a testdata file: cases of a script, a line of dashes, and what
+// validating the script from an empty domain says, between lines of equals signs. The
+// script of the first case stands before those of all others where it begins with
+// BASE.
+func golden(t testing.TB, file string) (base string, cases []goldenCase) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n====\n") {
+		if after, ok := strings.CutPrefix(c, "BASE\n"); ok {
+			base = after
+			continue
+		}
+		var x goldenCase
+		x.script, x.output, _ = strings.Cut(c, "\n----\n")
+		x.script = strings.TrimSuffix(x.script, "\n----")
+		if first, _, _ := strings.Cut(x.script, "\n"); strings.HasPrefix(first, "// ") {
+			x.name = strings.TrimPrefix(first, "// ")
+		}
+		cases = append(cases, x)
+	}
+	return base, cases
+}
+
+// TestGolden runs every testdata file. With GOLDEN set the outputs are written
+// instead of compared.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no golden files", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		base, cases := golden(t, file)
 		var out []string
-		for _, c := range strings.Split(string(text), "\n====\n") {
-			script, _, _ := strings.Cut(c, "\n----\n")
-			out = append(out, script+"\n----\n"+strings.TrimSpace(run(script)))
+		if base != "" {
+			out = append(out, "BASE\n"+base)
 		}
-		got := strings.Join(out, "\n====\n") + "\n"
+		for _, c := range cases {
+			got := strings.TrimSpace(run(base, c.script))
+			out = append(out, c.script+"\n----\n"+got)
+			if got != strings.TrimSpace(c.output) && os.Getenv("GOLDEN") == "" {
+				t.Errorf("%s: %s\n---- want\n%s\n---- got\n%s", file, c.script, c.output, got)
+			}
+		}
 		if os.Getenv("GOLDEN") != "" {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(strings.Join(out, "\n====\n")+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-		} else if got != string(text) {
-			t.Errorf("%s: got\n%s", file, got)
 		}
 	}
 }
 
-// run applies a script. Statements before a blank "BATCH" line are committed
-// first.
-func run(script string) string {
+// run applies a script after another. Statements before a blank "BATCH" line are
+// committed first. The domain is paced where the name of the script ends so.
+func run(base, script string) string {
+	name, _, _ := strings.Cut(script, "\n")
+	create := &catalogpb.CreateDomain{Name: "d"}
+	if strings.HasSuffix(name, "(paced)") {
+		create.Pace = &catalogpb.Pace{Period: 1e9, PeriodText: "1s", Skew: 1e9, SkewText: "1s"}
+	}
 	state := catalog.New(primitives.UUID{1})
-	state, _, _ = state.Apply(2, &catalogpb.Command{Steps: []*catalogpb.Step{
-		{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: "d"}}}}})
-	for _, batch := range strings.Split(script, "\nBATCH\n") {
+	state, _, _ = state.Apply(2, &catalogpb.Command{Steps: []*catalogpb.Step{{Body: &catalogpb.Step_CreateDomain{CreateDomain: create}}}})
+	batches := strings.Split(script, "\nBATCH\n")
+	if base != "" {
+		batches = append([]string{base}, batches...)
+	}
+	for _, batch := range batches {
 		state = resources(state, batch)
 		c, missing := NewCandidate(state, "d")
 		if missing != nil {
@@ -57,15 +98,15 @@ func run(script string) string {
 		}
 		statements, err := parse.Statements(batch)
 		if err != nil {
-			return err.Error()
+			return refused(err, batch)
 		}
 		for i, s := range statements {
 			if d := mutate(c, s, i); d != nil {
-				return d.Error()
+				return fmt.Sprintf("statement %d\n", i) + refused(d, batch)
 			}
 		}
 		if invalid := c.Validate(); invalid != nil {
-			return describe(invalid, batch)
+			return fmt.Sprintf("statement %d\n", invalid.Statement) + refused(invalid.Found, batch)
 		}
 		var result catalog.Result
 		state, result, _ = state.Apply(state.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{c.Step()}})
@@ -125,11 +166,20 @@ func mutate(c *Candidate, s ast.Statement, i int) error {
 	return nil
 }
 
-func describe(invalid *Invalid, text string) string {
+// refused lists faults: what is said, of which entity, at which part of the text.
+func refused(err error, text string) string {
+	var one *ast.Diagnostic
+	var all ast.Diagnostics
+	if !errors.As(err, &all) && errors.As(err, &one) {
+		all = ast.Diagnostics{one}
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "statement %d\n", invalid.Statement)
-	for _, d := range invalid.Found {
-		fmt.Fprintf(&b, "%s [%s] at %q\n", d, d.Entity, text[d.Span.Start:d.Span.End])
+	for _, d := range all {
+		fmt.Fprintf(&b, "%s", d)
+		if d.Entity != (ast.Entity{}) {
+			fmt.Fprintf(&b, " [%s]", d.Entity)
+		}
+		fmt.Fprintf(&b, " at %q\n", text[d.Span.Start:d.Span.End])
 		if d.Hint != "" {
 			fmt.Fprintf(&b, "hint: %s\n", d.Hint)
 		}

@@ -33,6 +33,9 @@ func (n *Names) Names(kind vocab.EntityKind) []string {
 	if n.candidate == nil {
 		return nil
 	}
+	if kind == vocab.EntityResource {
+		return namesOf(n.state.Resources(n.candidate.domain), func(r *catalog.Resource) string { return r.Name })
+	}
 	first, _ := n.candidate.find(catalog.Key{Kind: kind})
 	var names []string
 	for _, e := range n.candidate.entries[first:] {

@@ -67,25 +67,6 @@ func (c *Candidate) checkPayload(x *model.Ingestor, f *found) {
 	}
 }
 
-// meant proposes what a name that does not exist was meant to be: a name like it of
-// that kind, or what has the name in another kind.
-func (c *Candidate) meant(key catalog.Key) string {
-	var names []string
-	other := ""
-	for i := range c.entries {
-		switch k := c.entries[i].key; {
-		case k.Kind == key.Kind:
-			names = append(names, k.Name)
-		case k.Name == key.Name && other == "":
-			other = "there is a " + k.String()
-		}
-	}
-	if near := vocab.Nearest(key.Name, names); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return other
-}
-
 // checkStates demands a materialized relay of every state that is read.
 func (c *Candidate) checkStates(e *entry, f *found) {
 	for _, name := range states(e.entity) {

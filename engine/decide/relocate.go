@@ -135,7 +135,7 @@ func (r *relocating) operators(list []ast.RuntimeNode) (found []int) {
 		at, ok := r.graph.find(key)
 		switch {
 		case !ok:
-			r.found = append(r.found, about(key, ast.Errorf(ast.CodeRefMissing, n.Name.Span, "%s does not exist", key)))
+			r.found = append(r.found, about(key, ast.Errorf(ast.CodeRefMissing, n.Name.Span, "%s does not exist", key).WithHint("%s", r.c.meant(key))))
 		case r.graph.operators[at].Everywhere:
 			r.found = append(r.found, about(key, ast.Errorf(ast.CodeRefKind, n.Name.Span, "%s listens on every node and cannot be relocated", key)))
 		case !slices.Contains(found, at):

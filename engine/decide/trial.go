@@ -210,43 +210,10 @@ func columnOf(c typed.Constant) arrow.Array {
 		list := b.(array.ListLikeBuilder)
 		list.Append(true)
 		for _, item := range c.Items {
-			appendValue(list.ValueBuilder(), item)
+			expr.AppendLiteral(list.ValueBuilder(), item)
 		}
 	default:
-		appendValue(b, c.Value)
+		expr.AppendLiteral(b, c.Value)
 	}
 	return b.NewArray()
-}
-
-func appendValue(b array.Builder, v typed.Literal) {
-	switch b := b.(type) {
-	case *array.Uint8Builder:
-		b.Append(uint8(v.Uint))
-	case *array.Uint16Builder:
-		b.Append(uint16(v.Uint))
-	case *array.Uint32Builder:
-		b.Append(uint32(v.Uint))
-	case *array.Uint64Builder:
-		b.Append(v.Uint)
-	case *array.Int8Builder:
-		b.Append(int8(v.Int))
-	case *array.Int16Builder:
-		b.Append(int16(v.Int))
-	case *array.Int32Builder:
-		b.Append(int32(v.Int))
-	case *array.Int64Builder:
-		b.Append(v.Int)
-	case *array.Float32Builder:
-		b.Append(float32(v.Float))
-	case *array.Float64Builder:
-		b.Append(v.Float)
-	case *array.BooleanBuilder:
-		b.Append(v.Bool)
-	case *array.StringBuilder:
-		b.Append(v.Str)
-	case *array.TimestampBuilder:
-		b.Append(arrow.Timestamp(v.Int))
-	default: // no constant is of another kind
-		b.AppendNull()
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"plexus/engine/transaction"
 	"plexus/nspl/ast"
 	"plexus/nspl/model"
-	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
 
@@ -135,23 +134,16 @@ func (r *runner) exists(x ast.Statement, kind vocab.EntityKind, name ast.Name) {
 
 // subscription checks the relay and the predicate.
 func (r *runner) subscription(x *ast.CreateSubscription) {
-	r.exists(x, vocab.EntityRelay, x.Relay)
-	_, faults := model.LowerSubscription(x)
-	for _, d := range faults {
-		r.report(r.file, d)
-	}
-	if x.Where == nil {
+	if !r.selected(x) || r.failed[failedKey{r.domain, catalog.Key{Kind: vocab.EntityRelay, Name: x.Relay.Text}}] {
 		return
 	}
 	c, missing := decide.NewCandidate(r.state, r.domain)
 	if missing != nil {
 		return
 	}
-	if schema, ok := c.RelaySchema(x.Relay.Text); ok {
-		_, found := typed.CheckSubscription(x.Where, typed.Env{Place: "subscription WHERE", Input: schema, UDF: c.Function})
-		for _, d := range found {
-			r.report(r.file, d)
-		}
+	_, found := c.Subscription(x)
+	for _, d := range found {
+		r.report(r.file, d)
 	}
 }
 

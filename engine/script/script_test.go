@@ -68,7 +68,7 @@ DROP RELAY r; DROP SCHEMA s`, `4 ref.missing: RELAY 'q' requires missing SCHEMA 
 `},
 		{"users and nodes", "CREATE USER a WITH PASSWORD 'short'; CREATE USER default WITH PASSWORD 'long enough'; CORDON NODE n1",
 			"1 invalid: a password is 8 to 1024 bytes long\n1 exists: USER 'default' already exists\n1 unchecked: CORDON NODE: the nodes of the cluster\n"},
-		{"reads", "SHOW CREATE RELAY r; DESCRIBE DOMAIN; CREATE SUBSCRIPTION s TO r", "1 ref.missing: RELAY 'r' does not exist\n1 ref.missing: RELAY 'r' does not exist\n"},
+		{"reads", "SHOW CREATE RELAY r; DESCRIBE DOMAIN; CREATE SUBSCRIPTION s TO r", "1 ref.missing: RELAY 'r' does not exist\n1 ref.missing: SUBSCRIPTION 's' requires missing RELAY 'r'\n"},
 		{"a running domain", orders + "DROP DOMAIN shop; STOP; STOP;", "9 domain.state: domain 'shop' is running; STOP it first\n9 domain.state: domain 'shop' is not running\n"},
 		{"a paced domain", "CREATE PACED DOMAIN p WITH PERIOD 1s SKEW 0s; USE p; START AT '2026-01-01T00:00:00Z' TIME RATE 2.5", "1 unchecked: not available yet: paced domains\n"},
 		{"subscriptions", orders + "CREATE UDF big WITH NSPL_1 ARGS (x F64) RETURNS BOOL CODE 'RETURN x > 1.0;'; CREATE SUBSCRIPTION s TO orders BATCH SAMPLE RATE 1.5 WHERE udf::big(amount);\n" +

@@ -217,7 +217,8 @@ func (q *request) referrers(d *catalog.Domain, key catalog.Key) (list []document
 func (q *request) describeResource(d *catalog.Domain, x *ast.Describe) (document.Value, ast.Diagnostics) {
 	r, ok := q.state().Resource(d.Name, x.Name.Text)
 	if !ok {
-		missing := ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s '%s' does not exist", x.Kind, x.Name.Text)
+		missing := ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s '%s' does not exist", x.Kind, x.Name.Text).
+			WithHint("%s", decide.Meant(q.state(), d.Name, catalog.Key{Kind: x.Kind, Name: x.Name.Text}))
 		return nil, ast.Diagnostics{missing}.About(ast.Entity{Kind: x.Kind, Name: x.Name.Text})
 	}
 	var numbers []string

@@ -33,7 +33,8 @@ func (q *request) answer(ctx context.Context, statement ast.Statement) (document
 	switch x := statement.(type) {
 	case *ast.Use:
 		if _, ok := q.state().Domain(x.Domain.Text); !ok {
-			return nil, 0, ast.Diagnostics{ast.Errorf(codeDomainMissing, x.Domain.Span, "domain '%s' does not exist", x.Domain.Text)}
+			return nil, 0, ast.Diagnostics{ast.Errorf(codeDomainMissing, x.Domain.Span, "domain '%s' does not exist", x.Domain.Text).
+				WithHint("%s", decide.Meant(q.state(), "", catalog.Key{Kind: vocab.EntityDomain, Name: x.Domain.Text}))}
 		}
 		return line("domain '%s' is selected", x.Domain.Text), ast.FormatText, nil
 	case *ast.ListDomains:
@@ -111,6 +112,7 @@ func (q *request) model(at ast.Statement, kind vocab.EntityKind, name ast.Name) 
 	if !ok {
 		missing := ast.Errorf(ast.CodeRefMissing, name.Span, "%s '%s' does not exist", kind, name.Text)
 		missing.Entity = ast.Entity{Kind: kind, Name: name.Text}
+		missing.Hint = decide.Meant(q.state(), d.Name, catalog.Key{Kind: kind, Name: name.Text})
 		return nil, ast.Diagnostics{missing}
 	}
 	return m, nil

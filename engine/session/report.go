@@ -67,9 +67,14 @@ func (q *request) describeTransaction(ctx context.Context, x *ast.DescribeTransa
 	if x.Operation == nil {
 		return r.whole(), nil
 	}
-	n := x.Operation.Value
-	if n == 0 || n > uint64(len(plan.Report.GetOperations())) {
-		return nil, refuseAt(ast.CodeInvalid, x, "transaction %s has operations 1 to %d, not %d", id, len(plan.Report.GetOperations()), n)
+	n, last := x.Operation.Value, uint64(len(plan.Report.GetOperations()))
+	switch at := x.Operation.Span; {
+	case last == 0:
+		return nil, ast.Diagnostics{ast.Errorf(ast.CodeInvalid, at, "transaction %s has no operations", id)}
+	case n == 0:
+		return nil, ast.Diagnostics{ast.Errorf(ast.CodeInvalid, at, "OPERATION counts from 1; transaction %s has operations 1 to %d", id, last)}
+	case n > last:
+		return nil, ast.Diagnostics{ast.Errorf(ast.CodeInvalid, at, "transaction %s has operations 1 to %d, not %d", id, last, n)}
 	}
 	return r.operation(int(n)), nil
 }

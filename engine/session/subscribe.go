@@ -20,9 +20,7 @@ import (
 	"plexus/engine/flow"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"
-	"plexus/nspl/model"
 	"plexus/nspl/parse"
-	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 	"plexus/primitives"
 )
@@ -37,9 +35,8 @@ func (s *subscription) end() { s.asked.Set() }
 
 // subscribing is a checked CREATE SUBSCRIPTION.
 type subscribing struct {
-	*model.Subscription
+	*decide.Subscription
 	domain *catalog.Domain
-	where  *typed.Expr
 }
 
 // Subscribe serves one subscription until it ends. The first frame is Opened.
@@ -79,50 +76,20 @@ func (s *Service) check(r *sessionpb.SubscribeRequest) (*subscribing, error) {
 	if !ok {
 		return nil, refusal(client.InvalidArgument, "statement: expected CREATE SUBSCRIPTION, found %s", ast.Words(statement))
 	}
-	m, found := model.LowerSubscription(create)
-	if len(found) > 0 {
-		return nil, refuseStatement(r.GetStatement(), found)
-	}
 	state := s.deps.Group.State()
-	domain, ok := state.Domain(r.GetDomain())
-	if !ok {
-		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{{Code: codeDomainMissing, Message: "domain '" + r.GetDomain() + "' does not exist"}})
+	candidate, missing := decide.NewCandidate(state, r.GetDomain())
+	if missing != nil {
+		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{missing})
 	}
-	schema, ok := relaySchema(state, domain.Name, m.Relay.Text)
-	if !ok {
-		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeRefMissing, m.Relay.Span,
-			"SUBSCRIPTION '%s' requires missing RELAY '%s'", m.Name, m.Relay.Text)})
-	}
-	where, found := typed.CheckSubscription(m.Where, typed.Env{
-		Place: "subscription WHERE", Input: schema, UDF: func(name string) (*typed.Function, bool) { return function(state, domain.Name, name) },
-	})
+	checked, found := candidate.Subscription(create)
 	if len(found) > 0 {
 		return nil, refuseStatement(r.GetStatement(), found)
 	}
-	if what := where.Missing(); what != "" {
-		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, where.Span, "not available yet: %s", what)})
+	if what := checked.Where.Missing(); what != "" {
+		return nil, refuseStatement(r.GetStatement(), ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, checked.Where.Span, "not available yet: %s", what)})
 	}
-	return &subscribing{Subscription: m, domain: domain, where: where}, nil
-}
-
-func function(state *catalog.State, domain, name string) (*typed.Function, bool) {
-	m, ok := state.Model(domain, catalog.Key{Kind: vocab.EntityUDF, Name: name})
-	if !ok {
-		return nil, false
-	}
-	return decide.Function(m.Definition.(*model.UDF)), true
-}
-
-func relaySchema(state *catalog.State, domain, relay string) (*vocab.Schema, bool) {
-	m, ok := state.Model(domain, catalog.Key{Kind: vocab.EntityRelay, Name: relay})
-	if !ok {
-		return nil, false
-	}
-	schema, ok := state.Model(domain, catalog.Key{Kind: vocab.EntitySchema, Name: m.Definition.(*model.Relay).Schema.Text})
-	if !ok {
-		return nil, false
-	}
-	return &schema.Definition.(*model.Schema).Schema, true
+	domain, _ := state.Domain(r.GetDomain())
+	return &subscribing{checked, domain}, nil
 }
 
 func refuseStatement(text string, found ast.Diagnostics) error {
@@ -188,7 +155,7 @@ func (s *Service) stream(ctx context.Context, x *session, sub *subscription, ask
 	}
 	queue := flow.NewFrameQueue(s.world)
 	attached, err := domain.Subscribe(ctx, asked.Relay.Text, flow.SubscribeOptions{
-		Name: asked.Name, Dropping: asked.Dropping, SampleRate: asked.SampleRate, Where: asked.where, Queue: queue,
+		Name: asked.Name, Dropping: asked.Dropping, SampleRate: asked.SampleRate, Where: asked.Subscription.Where, Queue: queue,
 	})
 	switch {
 	case errors.Is(err, flow.ErrNoRelay):

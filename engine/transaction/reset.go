@@ -30,7 +30,7 @@ func (b *builder) checkReset(x *ast.ResetWASM, key catalog.Key) ast.Diagnostics 
 	case x.Domain.Text != b.domain:
 		return ast.Diagnostics{ast.Errorf(ast.CodeInvalid, x.Domain.Span, "IN DOMAIN '%s' must name the selected domain '%s'", x.Domain.Text, b.domain)}
 	case !ok:
-		return ast.Diagnostics{ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s does not exist", key)}
+		return ast.Diagnostics{ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s does not exist", key).WithHint("%s", decide.Meant(b.state, b.domain, key))}
 	}
 	by := m.Definition.(*model.WASM).Branch.By
 	switch {

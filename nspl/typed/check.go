@@ -16,6 +16,7 @@ type checker struct {
 	// are no aggregates. inside says that such an argument is checked, and aggregates
 	// that there was one.
 	aggregated         *reading
+	row                *vocab.Schema // that they read
 	inside, aggregates bool
 	// function is the user-defined function whose body is checked.
 	function *Function
@@ -31,9 +32,10 @@ func (c *checker) fault(code ast.Code, span vocab.Span, format string, args ...a
 	return d
 }
 
-func (c *checker) leak(span vocab.Span, where string) {
-	c.fault(ast.CodeSensitiveLeak, span, "a sensitive value would reach %s", where).
-		WithHint("leak_sensitive(…), or INHERIT field LEAK SENSITIVE, discloses it on purpose")
+// leak reports a sensitive value that would be read as an ordinary one.
+func (c *checker) leak(span vocab.Span, where string) *ast.Diagnostic {
+	return c.fault(ast.CodeSensitiveLeak, span, "a sensitive value would reach %s", where).
+		WithHint("leak_sensitive(…) discloses it on purpose")
 }
 
 // predicate checks a condition.

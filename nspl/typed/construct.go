@@ -11,7 +11,7 @@ import (
 // WHERE bare names, message and output are the finished output. Both read
 // relay_state, branch and metadata as the surroundings have them.
 func CheckConstruction(k ast.Construction, output *vocab.Schema, env Env) (Construction, ast.Diagnostics) {
-	w := &workingMessage{input: env.Input, output: output, set: make([]bool, len(output.Fields))}
+	w := &workingMessage{input: env.Input, output: output, set: make([]bool, len(output.Fields)), inherits: true}
 	c := begin(env, env.common().with(w.outputField, ast.ScopeOutput).with(w.message, ast.ScopeBare, ast.ScopeMessage))
 	c.env.Place = env.Place + " SET"
 	steps := append(c.inherit(k.Inherit, w), c.assignments(k.Set, w)...)
@@ -40,7 +40,7 @@ func CheckSetOnly(k ast.Construction, output *vocab.Schema, env Env) (Constructi
 	c.env.Place = env.Place + " SET"
 	if env.Aggregates {
 		inside := reading{}.with(from(ScopeInput, row), ast.ScopeInput)
-		c.aggregated = &inside
+		c.aggregated, c.row = &inside, row
 		c.env.HashMap = nil
 	}
 	if len(k.Set) == 0 {

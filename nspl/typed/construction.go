@@ -13,6 +13,9 @@ type workingMessage struct {
 	input  *vocab.Schema // what a bare name means before the output is set
 	output *vocab.Schema
 	set    []bool
+	// inherits says that INHERIT can stand: the input is a row, not what a processor
+	// makes.
+	inherits bool
 	// scope is what the record is called in the result, ScopeBranch for a key.
 	scope Scope
 }
@@ -116,7 +119,7 @@ func (c *checker) inherit(in *ast.Inherit, w *workingMessage) []Step {
 	for i, field := range w.input.Fields {
 		out := w.output.Index(field.Name)
 		if out >= 0 && !except[field.Name] && sameShape(field, w.output.Fields[out]) {
-			steps = append(steps, c.copyField(in.Span, i, out, false, w))
+			steps = append(steps, c.copyField(in.Span, in.Span, i, out, false, w))
 		}
 	}
 	return steps
@@ -136,7 +139,7 @@ func (c *checker) inheritFields(fields []ast.InheritField, w *workingMessage) []
 			c.fault(ast.CodeSchemaIncompatible, name.Span, "INHERIT field '%s' is %s in the input and %s in the output", name.Text,
 				shape(w.input.Fields[in]), shape(w.output.Fields[out])).WithHint("SET %s = … converts it", name.Text)
 		default:
-			steps = append(steps, c.copyField(name.Span, in, out, f.Leak, w))
+			steps = append(steps, c.copyField(name.Span, vocab.Span{}, in, out, f.Leak, w))
 		}
 	}
 	return steps
@@ -147,21 +150,29 @@ func (c *checker) incompatible(name ast.Name, format string, s *vocab.Schema) {
 	c.fault(ast.CodeSchemaIncompatible, name.Span, "INHERIT: "+format, name.Text).Hint = d.Hint
 }
 
-func (c *checker) copyField(span vocab.Span, in, out int, leak bool, w *workingMessage) Step {
+// copyField copies one field of the input. The span is that of the name, or of the
+// clause where it names none.
+func (c *checker) copyField(span, all vocab.Span, in, out int, leak bool, w *workingMessage) Step {
 	e := columnAt(ScopeInput, in, w.input.Fields[in])
 	e.Span = span
 	e.Sensitive = e.Sensitive && !leak
-	c.checkLeak(e, w.output.Fields[out])
+	name := w.output.Fields[out].Name
+	if d := c.checkLeak(e, w.output.Fields[out]); d != nil && span == all {
+		d.WithHint("INHERIT ALL EXCEPT %s, and SET %s = leak_sensitive(input.%s) discloses it on purpose", name, name, name)
+	} else if d != nil {
+		d.WithHint("INHERIT %s LEAK SENSITIVE discloses it on purpose", name)
+	}
 	w.set[out] = true
 	return Step{Target: out, Inherit: true, Expr: e}
 }
 
 // checkLeak refuses to store a sensitive value where it would be read as an
 // ordinary one.
-func (c *checker) checkLeak(e *Expr, target vocab.Field) {
-	if e.Sensitive && (!target.Sensitive || c.env.External) {
-		c.leak(e.Span, "field '"+target.Name+"'")
+func (c *checker) checkLeak(e *Expr, target vocab.Field) *ast.Diagnostic {
+	if !e.Sensitive || target.Sensitive && !c.env.External {
+		return nil
 	}
+	return c.leak(e.Span, "field '"+target.Name+"'")
 }
 
 // assignments checks SET from left to right. A key takes bare names and branch.x,
@@ -183,7 +194,7 @@ func (c *checker) assignments(set []ast.Assign, w *workingMessage) []Step {
 		// What follows may read the field even if its value is faulty: one fault is
 		// reported once.
 		w.set[target] = true
-		if e != nil && c.fits(e, field) {
+		if e != nil && c.fits(e, field, w) {
 			steps = append(steps, Step{Target: target, Expr: e})
 		}
 	}
@@ -191,7 +202,7 @@ func (c *checker) assignments(set []ast.Assign, w *workingMessage) []Step {
 }
 
 // fits checks a value against the field it is stored in.
-func (c *checker) fits(e *Expr, field vocab.Field) bool {
+func (c *checker) fits(e *Expr, field vocab.Field, w *workingMessage) bool {
 	switch {
 	case !e.Type.Equal(field.Type):
 		d := c.fault(ast.CodeTypeMismatch, e.Span, "SET field '%s' is %s, the value is %s", field.Name, field.Type, e.Type)
@@ -204,7 +215,10 @@ func (c *checker) fits(e *Expr, field vocab.Field) bool {
 			WithHint("coalesce(…, default) gives a value where there is none")
 		return false
 	}
-	c.checkLeak(e, field)
+	copied := e.Op == OpColumn && e.Column.Scope == ScopeInput && e.Column.Name == field.Name && e.Optional == field.Optional
+	if d := c.checkLeak(e, field); d != nil && w.inherits && copied {
+		d.WithHint("leak_sensitive(…), or INHERIT %s LEAK SENSITIVE, discloses it on purpose", field.Name)
+	}
 	return true
 }
 
@@ -214,9 +228,67 @@ func (c *checker) finalize(w *workingMessage) {
 		if f.Optional || w.set[i] {
 			continue
 		}
-		d := c.fault(ast.CodeMissingSet, c.env.Span, "required output field '%s' is never set", f.Name)
-		if w.input != nil && w.input.Index(f.Name) >= 0 {
-			d.Hint = "INHERIT " + f.Name + " copies it, if type and optionality agree"
+		c.fault(ast.CodeMissingSet, c.env.Span, "required output field '%s' is never set", f.Name).Hint = c.source(f, w)
+	}
+}
+
+// source proposes what a required field can be set from, "" where nothing is
+// called like it.
+func (c *checker) source(f vocab.Field, w *workingMessage) string {
+	if w.input == nil {
+		return c.sourceBeside(f)
+	}
+	at := w.input.Index(f.Name)
+	if at < 0 {
+		return c.sourceBeside(f)
+	}
+	in := w.input.Fields[at]
+	leaks := in.Sensitive && (!f.Sensitive || c.env.External)
+	switch {
+	case w.inherits && sameShape(in, f) && leaks:
+		return "INHERIT " + f.Name + " LEAK SENSITIVE copies it and discloses it on purpose"
+	case w.inherits && sameShape(in, f):
+		return "INHERIT " + f.Name + " copies it"
+	}
+	value := f.Name
+	if w.inherits {
+		value = "input." + f.Name
+	}
+	return proposal(f, in, value, leaks)
+}
+
+// sourceBeside proposes a field of the other rows that can be read: those of a
+// window or of the sides of a correlator.
+func (c *checker) sourceBeside(f vocab.Field) string {
+	for _, row := range []struct {
+		schema         *vocab.Schema
+		before, behind string
+	}{{c.row, "LAST(input.", ")"}, {c.env.Left, "left.", ""}, {c.env.Right, "right.", ""}} {
+		if row.schema == nil {
+			continue
+		}
+		if at := row.schema.Index(f.Name); at >= 0 {
+			in := row.schema.Fields[at]
+			return proposal(f, in, row.before+f.Name+row.behind, in.Sensitive && (!f.Sensitive || c.env.External))
 		}
 	}
+	return ""
+}
+
+// proposal is the SET of a field from another: cast, with a default and disclosed
+// as far as they differ.
+func proposal(f, in vocab.Field, value string, leaks bool) string {
+	if !in.Type.Equal(f.Type) {
+		if !f.Type.Kind.Scalar() || !castable(in.Type.Kind, f.Type.Kind) {
+			return ""
+		}
+		value += " AS " + f.Type.String()
+	}
+	if in.Optional {
+		value = "coalesce(" + value + ", …)"
+	}
+	if leaks {
+		value = "leak_sensitive(" + value + ")"
+	}
+	return "SET " + f.Name + " = " + value
 }

@@ -1,6 +1,8 @@
 package typed
 
 import (
+	"strings"
+
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
@@ -128,7 +130,9 @@ func (c *checker) unknownField(scope string, fields []vocab.Field, name ast.Name
 	for i := range fields {
 		names[i] = fields[i].Name
 	}
-	d.Hint = c.near(name.Text, names)
+	if d.Hint = c.near(name.Text, names); d.Hint == "" && (scope == scopeNames[ScopeMetadata] || scope == scopeNames[ScopeError]) {
+		d.Hint = "fields are " + strings.Join(names, ", ")
+	}
 	return d
 }
 
