@@ -115,13 +115,13 @@ func (l *lexer) next() (tokenKind, *ast.Diagnostic) {
 	}
 	switch b := l.src[l.pos]; {
 	case wordStart(b):
-		l.skip(func(b byte) bool { return wordStart(b) || digit(b) })
+		l.skip(inWord)
 		return tokenWord, nil
 	case digit(b):
-		l.skip(digit)
+		l.skip(inNumber)
 		if l.at(0) == '.' && digit(l.at(1)) {
 			l.pos++
-			l.skip(digit)
+			l.skip(inNumber)
 		}
 		return tokenNumber, nil
 	case b == '\'' || b == '"':
@@ -184,7 +184,7 @@ func (l *lexer) quoted(quote byte) (tokenKind, *ast.Diagnostic) {
 func (l *lexer) dollar() (tokenKind, *ast.Diagnostic) {
 	start := l.pos
 	l.pos++
-	l.skip(func(b byte) bool { return wordStart(b) || digit(b) })
+	l.skip(inWord)
 	if l.at(0) != '$' {
 		return 0, l.fault(start, max(l.pos, start+1), "dollar-quote tag must be letters, digits or underscores")
 	}
@@ -202,9 +202,7 @@ func (l *lexer) dollar() (tokenKind, *ast.Diagnostic) {
 func (l *lexer) backtick() (tokenKind, *ast.Diagnostic) {
 	start := l.pos
 	l.pos++
-	l.skip(func(b byte) bool {
-		return wordStart(b) || digit(b) || b == '.' || b == '~' || b == '-'
-	})
+	l.skip(inName)
 	if n := l.pos - start - 1; l.at(0) != '`' || n == 0 || n > nameBytesMax {
 		return 0, l.fault(start, max(l.pos, start+1), "a name in backticks is 1 to %d letters, digits or any of _ . ~ -", nameBytesMax)
 	}
@@ -212,8 +210,33 @@ func (l *lexer) backtick() (tokenKind, *ast.Diagnostic) {
 	return tokenQuoted, nil
 }
 
-func (l *lexer) skip(in func(byte) bool) {
-	for l.pos < len(l.src) && in(l.src[l.pos]) {
+// byteSet is what a byte may be part of.
+type byteSet uint8
+
+const (
+	inNumber byteSet = 1 << iota
+	inWord
+	inName // in backticks
+)
+
+var sets = func() (sets [256]byteSet) {
+	for i := range sets {
+		b := byte(i)
+		if digit(b) {
+			sets[i] |= inNumber
+		}
+		if wordStart(b) || digit(b) {
+			sets[i] |= inWord | inName
+		}
+		if b == '.' || b == '~' || b == '-' {
+			sets[i] |= inName
+		}
+	}
+	return sets
+}()
+
+func (l *lexer) skip(in byteSet) {
+	for l.pos < len(l.src) && sets[l.src[l.pos]]&in != 0 {
 		l.pos++
 	}
 }

@@ -158,6 +158,9 @@ func foldEqual(text, upper string) bool {
 // accept takes the words of a phrase if they stand here.
 func (p *parser) accept(phrase string) bool {
 	at := p.at
+	if t := p.tokens[at]; p.quiet && (t.kind != tokenWord || p.src[t.start]&^('a'-'A') != phrase[0]) {
+		return false // as most tries end
+	}
 	for rest := phrase; rest != ""; at++ {
 		word, tail, _ := strings.Cut(rest, " ")
 		if !p.is(at, word) {
