@@ -1,5 +1,6 @@
 // Command bench runs Plexus beside the peers it is compared with, in one
-// process and in turns, and prints rows per CPU second of both and their ratio.
+// process and in turns, and prints rows per CPU second of both and their ratio:
+// a pipeline beside Benthos, and reading and printing NSPL beside an SQL parser.
 // CPU time of the whole process counts, garbage collection included; the median
 // of the rounds is printed, because absolute times prove nothing on a shared
 // machine.

@@ -14,7 +14,11 @@ func main() {
 	rounds := flag.Int("rounds", 5, "how often each side runs; medians are printed")
 	rows := flag.Int("rows", 1_000_000, "messages of one of our runs; a peer takes a tenth")
 	flag.Parse()
-	if err := compare(*rounds, *rows); err != nil {
+	err := compare(*rounds, *rows)
+	if err == nil {
+		err = statements(*rounds)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -39,3 +39,16 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batchRows, "ns/row")
 }
+
+// TestLanguagesRead runs each task of reading and printing once.
+func TestLanguagesRead(t *testing.T) {
+	ours, peers, err := languages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range append(ours, peers...) {
+		if err := task.run(); err != nil {
+			t.Errorf("%s: %v", task.name, err)
+		}
+	}
+}
