@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestBothSidesDoTheSame runs each side over the pool once.
 func TestBothSidesDoTheSame(t *testing.T) {
@@ -46,7 +49,7 @@ func TestLanguagesRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range append(ours, peers...) {
+	for _, task := range slices.Concat(ours, peers) {
 		if err := task.run(); err != nil {
 			t.Errorf("%s: %v", task.name, err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -33,10 +34,9 @@ func statements(rounds int) error {
 	if err != nil {
 		return err
 	}
-	tasks := append(ours, peers...)
+	tasks := slices.Concat(ours, peers)
 	for round := range rounds + 1 {
-		for i := range tasks {
-			t := &tasks[i]
+		for _, t := range tasks {
 			runtime.GC()
 			start, times := cpuTime(), 0
 			for used := time.Duration(0); used < 500*time.Millisecond; used = cpuTime() - start {
@@ -51,8 +51,8 @@ func statements(rounds int) error {
 		}
 	}
 	fmt.Printf("\nread and print %d statements; medians of %d rounds in turns\n\n%-28s %14s\n", statementCount, rounds, "", "MB/CPU second")
-	for i := range tasks {
-		fmt.Printf("%-28s %14.1f\n", tasks[i].name, median(tasks[i].perCPU))
+	for _, t := range tasks {
+		fmt.Printf("%-28s %14.1f\n", t.name, median(t.perCPU))
 	}
 	for i := range ours {
 		fmt.Printf("ratio of %s: %.1f\n", ours[i].name, median(ours[i].perCPU)/median(peers[i].perCPU))
@@ -61,7 +61,7 @@ func statements(rounds int) error {
 }
 
 // languages returns our tasks and the peer's, of which the same places do the same.
-func languages() (ours, peers []task, err error) {
+func languages() (ours, peers []*task, err error) {
 	script := nspltest.Script(statementCount)
 	list, err := parse.Statements(script)
 	if err != nil {
@@ -84,7 +84,7 @@ func languages() (ours, peers []task, err error) {
 	for _, text := range print {
 		printed += len(text())
 	}
-	ours = []task{
+	ours = []*task{
 		{name: "plexus, read", bytes: len(script), run: func() error {
 			_, err := parse.Statements(script)
 			return err
@@ -111,7 +111,7 @@ func languages() (ours, peers []task, err error) {
 		size += len(text)
 		out += len(sqlparser.String(read[i]))
 	}
-	peers = []task{
+	peers = []*task{
 		{name: "vitess sqlparser, read", bytes: size, run: func() error {
 			for _, text := range sql {
 				if _, err := parser.Parse(text); err != nil {

@@ -55,7 +55,7 @@ func (p *parser) bracketedIn(clause Clause) ast.Expr {
 func (p *parser) or() ast.Expr {
 	x := p.and()
 	for n := 0; p.is(p.at, "OR"); n++ {
-		x = p.binary(ast.Or, 1, x, p.and, n)
+		x = p.binary(ast.Or, 1, x, (*parser).and, n)
 	}
 	p.possible(ClassOperator, "OR")
 	return x
@@ -65,20 +65,20 @@ func (p *parser) or() ast.Expr {
 func (p *parser) and() ast.Expr {
 	x := p.comparison()
 	for n := 0; p.is(p.at, "AND"); n++ {
-		x = p.binary(ast.And, 1, x, p.comparison, n)
+		x = p.binary(ast.And, 1, x, (*parser).comparison, n)
 	}
 	p.possible(ClassOperator, "AND")
 	return x
 }
 
 // binary takes an operator of some tokens and its right operand.
-func (p *parser) binary(op ast.BinaryOp, tokens int, x ast.Expr, operand func() ast.Expr, links int) ast.Expr {
+func (p *parser) binary(op ast.BinaryOp, tokens int, x ast.Expr, operand func(*parser) ast.Expr, links int) ast.Expr {
 	if links >= chainMax {
 		p.refuse(ast.CodeParse, p.span(p.at), "more than %d operators in a row", chainMax)
 	}
 	p.mark(p.at, p.at+tokens, RoleKeyword)
 	p.at += tokens
-	y := operand()
+	y := operand(p)
 	return &ast.Binary{At: ast.At{Span: x.Place().Cover(y.Place())}, Op: op, X: x, Y: y}
 }
 
@@ -106,7 +106,7 @@ func (p *parser) comparison() ast.Expr {
 	x := p.sum()
 	for n := 0; ; n++ {
 		if op, ok := p.comparisonOp(); ok {
-			x = p.binary(op, 1, x, p.sum, n)
+			x = p.binary(op, 1, x, (*parser).sum, n)
 			continue
 		}
 		switch {
@@ -117,7 +117,7 @@ func (p *parser) comparison() ast.Expr {
 			if p.one("DISTINCT FROM", "NOT DISTINCT FROM") == 1 {
 				op = ast.NotDistinct
 			}
-			x = p.binary(op, 0, x, p.sum, n)
+			x = p.binary(op, 0, x, (*parser).sum, n)
 		case p.is(p.at, "IN"), p.is(p.at, "BETWEEN"):
 			x = p.membership(x, false, n)
 		case p.is(p.at, "NOT"):
@@ -154,9 +154,9 @@ func (p *parser) sum() ast.Expr {
 	for n := 0; ; n++ {
 		switch p.kind() {
 		case '+':
-			x = p.binary(ast.Add, 1, x, p.product, n)
+			x = p.binary(ast.Add, 1, x, (*parser).product, n)
 		case '-':
-			x = p.binary(ast.Sub, 1, x, p.product, n)
+			x = p.binary(ast.Sub, 1, x, (*parser).product, n)
 		default:
 			p.possible(ClassOperator, "+", "-")
 			return x
@@ -170,11 +170,11 @@ func (p *parser) product() ast.Expr {
 	for n := 0; ; n++ {
 		switch p.kind() {
 		case '*':
-			x = p.binary(ast.Mul, 1, x, p.unary, n)
+			x = p.binary(ast.Mul, 1, x, (*parser).unary, n)
 		case '/':
-			x = p.binary(ast.Div, 1, x, p.unary, n)
+			x = p.binary(ast.Div, 1, x, (*parser).unary, n)
 		case '%':
-			x = p.binary(ast.Rem, 1, x, p.unary, n)
+			x = p.binary(ast.Rem, 1, x, (*parser).unary, n)
 		default:
 			p.possible(ClassOperator, "*", "/", "%")
 			return x

@@ -187,7 +187,9 @@ func (p *parser) acceptMark(mark byte) bool {
 		p.at++
 		return true
 	}
-	p.expecting(p.at, Expectation{Text: string(mark), Class: ClassMark})
+	if !p.quiet { // the text of the mark is not for nothing
+		p.record(p.at, Expectation{Text: string(mark), Class: ClassMark})
+	}
 	return false
 }
 
