@@ -127,6 +127,7 @@ func (c *Candidate) usages(x *ast.RebindResource) (keys []catalog.Key, found ast
 		}
 		return keys, nil
 	}
+	found = model.CheckUsages(x.For)
 	for _, u := range x.For {
 		key := catalog.Key{Kind: u.Kind, Name: u.Name.Text}
 		e, ok := c.get(key.Kind, key.Name)

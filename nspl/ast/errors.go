@@ -69,6 +69,26 @@ type Diagnostic struct {
 // Error returns code and message on one line.
 func (d *Diagnostic) Error() string { return string(d.Code) + ": " + d.Message }
 
+// expectedMax bounds how many of the expected forms people are shown at once.
+const expectedMax = 12
+
+// Brief returns what Error does, where many things were expected only the first of
+// them.
+func (d *Diagnostic) Brief() string {
+	const begin, end, joint = "expected ", ", found ", " | "
+	list, ok := strings.CutPrefix(d.Message, begin)
+	at := strings.Index(list, end)
+	if d.Code != CodeParse || !ok || at < 0 {
+		return d.Error()
+	}
+	items := strings.Split(list[:at], joint)
+	if len(items) <= expectedMax {
+		return d.Error()
+	}
+	shown := items[:expectedMax-2]
+	return fmt.Sprintf("%s: %s%s%s… %d more%s", d.Code, begin, strings.Join(shown, joint), joint, len(items)-len(shown), list[at:])
+}
+
 // Errorf makes a diagnostic with a place.
 func Errorf(code Code, span vocab.Span, format string, args ...any) *Diagnostic {
 	return &Diagnostic{Code: code, Message: fmt.Sprintf(format, args...), Span: span}

@@ -23,7 +23,7 @@ func PositionOf(text string, offset int) Position {
 
 // Explain renders the diagnostic for people: place and message, the line of the
 // text with the span underlined, and the hint. Strings that may be secrets are
-// masked.
+// masked, and a long list of what was expected is shortened.
 func (d *Diagnostic) Explain(text string) string {
 	var b strings.Builder
 	b.WriteString("error")
@@ -31,7 +31,7 @@ func (d *Diagnostic) Explain(text string) string {
 		at := PositionOf(text, d.Span.Start)
 		b.WriteString(" at line " + strconv.Itoa(at.Line) + ", column " + strconv.Itoa(at.Column))
 	}
-	b.WriteString(": " + d.Error() + "\n")
+	b.WriteString(": " + d.Brief() + "\n")
 	if d.Span != (vocab.Span{}) {
 		writeExcerpt(&b, maskSecrets(text), d.Span)
 	}

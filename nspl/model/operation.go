@@ -2,8 +2,10 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"plexus/nspl/ast"
+	"plexus/nspl/vocab"
 )
 
 // alterRelay applies the operations of ALTER RELAY to a relay, which it keeps.
@@ -155,7 +157,12 @@ func (c *checker) alterInputs(p parts, change *ast.NodeChange) {
 	}
 	switch {
 	case at < 0:
-		c.invalid(change.Name.Span, "%s does not read relay '%s'", p.of, change.Name.Text)
+		var relays []string
+		for _, in := range *from {
+			relays = append(relays, in.Relay.Text)
+		}
+		c.add(ast.Errorf(ast.CodeInvalid, change.Name.Span, "%s does not read relay '%s'", p.of, change.Name.Text).
+			WithHint("%s", among("it reads", change.Name.Text, relays)))
 	case change.Op == ast.NodeSetInputWhere:
 		(*from)[at].Where = change.Where
 	case change.Op == ast.NodeDropInputWhere:
@@ -164,7 +171,8 @@ func (c *checker) alterInputs(p parts, change *ast.NodeChange) {
 		}
 		(*from)[at].Where = nil
 	case len(*from) == 1:
-		c.invalid(change.Span, "the last input of %s cannot be dropped", p.of)
+		c.add(ast.Errorf(ast.CodeInvalid, change.Span, "the last input of %s cannot be dropped", p.of).
+			WithHint("ADD FROM another relay before, or DROP %s", p.of.Kind))
 	default:
 		*from = slices.Delete(*from, at, at+1)
 	}
@@ -185,7 +193,12 @@ func (c *checker) alterStates(p parts, change *ast.NodeChange) {
 	case change.Op == ast.NodeAddState:
 		*p.states = append(*p.states, change.State)
 	case at < 0:
-		c.invalid(name.Span, "%s does not use the materialized state '%s'", p.of, name.Text)
+		var relays []string
+		for _, d := range *p.states {
+			relays = append(relays, d.Relay.Text)
+		}
+		c.add(ast.Errorf(ast.CodeInvalid, name.Span, "%s does not use the materialized state '%s'", p.of, name.Text).
+			WithHint("%s", among("it uses", name.Text, relays)))
 	case change.Op == ast.NodeDropState:
 		*p.states = slices.Delete(*p.states, at, at+1)
 		if len(*p.states) == 0 {
@@ -211,14 +224,32 @@ func (c *checker) alterRoutes(p parts, change *ast.NodeChange) {
 	at := slices.IndexFunc(*p.routes, to)
 	switch {
 	case at < 0:
-		c.invalid(name.Span, "%s has no route to '%s'", p.of, name.Text)
+		var relays []string
+		for _, r := range *p.routes {
+			relays = append(relays, r.To.Text)
+		}
+		c.add(ast.Errorf(ast.CodeInvalid, name.Span, "%s has no route to '%s'", p.of, name.Text).
+			WithHint("%s", among("its routes lead to", name.Text, relays)))
 	case slices.ContainsFunc((*p.routes)[at+1:], to):
-		c.invalid(name.Span, "route to '%s' is ambiguous", name.Text)
+		c.add(ast.Errorf(ast.CodeInvalid, name.Span, "route to '%s' is ambiguous", name.Text).
+			WithHint("several routes lead there: DROP and CREATE the %s in one transaction", p.of.Kind.Words()))
 	case change.Op == ast.NodeReplaceRoute:
 		(*p.routes)[at] = change.Route
 	case len(*p.routes) == 1:
-		c.invalid(change.Span, "the last route of %s cannot be dropped", p.of)
+		c.add(ast.Errorf(ast.CodeInvalid, change.Span, "the last route of %s cannot be dropped", p.of).
+			WithHint("ADD ROUTE TO another relay before, or DROP %s", p.of.Kind))
 	default:
 		*p.routes = slices.Delete(*p.routes, at, at+1)
 	}
+}
+
+// among proposes the name that was meant, or lists the few there are.
+func among(what, name string, names []string) string {
+	if near := vocab.Nearest(name, names); near != "" {
+		return "did you mean '" + near + "'?"
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return what + " " + strings.Join(names, ", ")
 }

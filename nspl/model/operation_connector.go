@@ -1,6 +1,9 @@
 package model
 
 import (
+	"fmt"
+	"strings"
+
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
 )
@@ -41,7 +44,8 @@ func (c *checker) alterQuiesce(i *Ingestor, change *ast.NodeChange) {
 	q, s := change.Quiesce, &i.Source
 	switch {
 	case !s.Entity.Capabilities().CanQuiesce(q.Body):
-		c.invalid(q.Span, "%s does not offer this QUIESCE", s.Entity)
+		c.add(ast.Errorf(ast.CodeInvalid, q.Span, "%s does not offer this QUIESCE", s.Entity).
+			WithHint("it offers %s", joinWords(s.Entity.Capabilities().Quiesce)))
 	case s.MQTT != nil && q.Body == vocab.QuiesceSuspend && (!s.MQTT.Persistent || s.MQTT.QoS != 1):
 		c.invalid(q.Span, "QUIESCE SUSPEND of %s needs SESSION PERSISTENT QOS 1", s.Entity)
 	case q.Body == vocab.QuiesceBuffer, q.Body == vocab.QuiesceEndpointBuffer:
@@ -73,7 +77,8 @@ func (c *checker) alterEmitter(e *Emitter, change *ast.NodeChange) {
 		}
 	case ast.NodeSetMode:
 		if !can.Allows(change.Mode.Kind) {
-			c.invalid(change.Mode.Span, "%s does not have this MODE", e.Sink.Entity)
+			c.add(ast.Errorf(ast.CodeInvalid, change.Mode.Span, "%s does not have this MODE", e.Sink.Entity).
+				WithHint("it has MODE %s", joinWords(can.Modes)))
 			return
 		}
 		e.Sink.Mode = change.Mode
@@ -128,4 +133,13 @@ func (c *checker) altered(e *Emitter, span vocab.Span) {
 		c.add(ast.Errorf(ast.CodeInvalid, span, "%s needs a codec", e.Sink.Entity).WithHint("SET ENCODE USING codec"))
 	}
 	c.emitter(e)
+}
+
+// joinWords lists what an entity offers.
+func joinWords[T fmt.Stringer](list []T) string {
+	words := make([]string, len(list))
+	for i := range list {
+		words[i] = list[i].String()
+	}
+	return strings.Join(words, ", ")
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"reflect"
+	"slices"
 
 	"plexus/nspl/ast"
 	"plexus/nspl/vocab"
@@ -41,6 +42,18 @@ func Rebound(e Entity, version uint64) Entity {
 	b := Bound(next)
 	b.Version.Latest, b.Version.Number.Value = false, version
 	return next
+}
+
+// CheckUsages reports what a REBIND lists twice.
+func CheckUsages(list []ast.Usage) ast.Diagnostics {
+	var c checker
+	for i, u := range list {
+		same := func(o ast.Usage) bool { return o.Kind == u.Kind && o.Name.Text == u.Name.Text }
+		if slices.ContainsFunc(list[:i], same) {
+			c.add(ast.Errorf(ast.CodeParse, u.Span, "%s '%s' is listed twice", u.Kind, u.Name.Text).WithHint("one of them is enough"))
+		}
+	}
+	return c.found
 }
 
 func appendBound(refs []Ref, b *ast.Binding) []Ref {

@@ -72,7 +72,8 @@ func (p *parser) assign(clause Clause) ast.Assign {
 		case "branch":
 			a.Scope = ast.ScopeBranch
 		default:
-			p.refuse(ast.CodeScope, a.Target.Span, "'%s' is no scope that can be set", a.Target.Text)
+			p.refuseWith(ast.Errorf(ast.CodeScope, a.Target.Span, "'%s' is no scope that can be set", a.Target.Text).
+				WithHint("a bare name is a field of the record that is built; output.x is the same, branch.x a field of its branch"))
 		}
 		p.at++
 		a.Target = p.field()
@@ -283,23 +284,13 @@ func (p *parser) noAck() bool {
 	return p.accept("NO_ACK")
 }
 
-// quiesceWords are what follows ON QUIESCE for each body, up to its first
-// value.
-var quiesceWords = [...]string{
-	vocab.QuiesceSuspend:        "SUSPEND",
-	vocab.QuiesceBuffer:         "BUFFER MAX SIZE",
-	vocab.QuiesceDrop:           "DROP",
-	vocab.QuiesceReject:         "REJECT RETRY AFTER",
-	vocab.QuiesceEndpointBuffer: "BUFFER MAX SIZE",
-}
-
 // quiesce takes ON QUIESCE with one of the bodies an entity offers.
 func (p *parser) quiesce(bodies []vocab.QuiesceBody) ast.Quiesce {
 	first := p.at
 	p.expect("ON QUIESCE")
 	words := make([]string, len(bodies))
 	for i, b := range bodies {
-		words[i] = quiesceWords[b]
+		words[i] = b.String()
 	}
 	q := ast.Quiesce{Body: bodies[p.one(words...)]}
 	switch q.Body {

@@ -72,7 +72,8 @@ func (p *parser) sinkOf(s *ast.Sink, head vocab.SinkEntity) {
 		s.Entity = p.sinkNoun(form.of, head)
 	}
 	if head != 0 && head != s.Entity {
-		p.refuse(ast.CodeParse, p.since(first), "head %s does not match sink %s", head, disagreeing(head.String(), s.Entity.String()))
+		p.refuseWith(ast.Errorf(ast.CodeParse, p.since(first), "head %s does not match sink %s", head, disagreeing(head.String(), s.Entity.String())).
+			WithHint("the head may be left out; written, it is %s", s.Entity))
 	}
 	if names := s.Entity.Capabilities().Names; len(names) > 0 {
 		p.expect(names[0].Role)

@@ -130,7 +130,8 @@ func (p *parser) sourceEntity(s *ast.Source, head vocab.SourceEntity) {
 		s.Entity = form.of[0]
 	}
 	if head != 0 && head != s.Entity {
-		p.refuse(ast.CodeParse, p.since(first), "head %s does not match source %s", head, disagreeing(head.String(), s.Entity.String()))
+		p.refuseWith(ast.Errorf(ast.CodeParse, p.since(first), "head %s does not match source %s", head, disagreeing(head.String(), s.Entity.String())).
+			WithHint("the head may be left out; written, it is %s", s.Entity))
 	}
 }
 

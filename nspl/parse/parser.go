@@ -30,6 +30,10 @@ type parser struct {
 	quiet bool
 	// detailed asks for every expectation, see possible.
 	detailed bool
+	// clauses are the phrases that were tried in the statement, see noted.
+	clauses []clause
+	// foreignName are the first token of the last external name and the one behind it.
+	foreignName [2]int
 	// roles is what each token is in its statement; nil unless [Tokens] asks.
 	roles []Role
 	// cut says that the last statement of a script ended with the text.
@@ -110,8 +114,11 @@ func (p *parser) found() string {
 
 // refuse ends the parse with a fault of its own.
 func (p *parser) refuse(code ast.Code, span vocab.Span, format string, args ...any) {
-	panic(fault{ast.Errorf(code, span, format, args...)})
+	p.refuseWith(ast.Errorf(code, span, format, args...))
 }
+
+// refuseWith ends the parse with a fault of its own that has its hint.
+func (p *parser) refuseWith(d *ast.Diagnostic) { panic(fault{d}) }
 
 func (p *parser) text(at int) string { return p.src[p.tokens[at].start:p.tokens[at].end] }
 
@@ -165,11 +172,13 @@ func (p *parser) accept(phrase string) bool {
 		word, tail, _ := strings.Cut(rest, " ")
 		if !p.is(at, word) {
 			p.expecting(at, Expectation{Text: rest, Class: ClassKeyword})
+			p.noted(phrase, p.at, false)
 			return false
 		}
 		rest = tail
 	}
 	p.mark(p.at, at, RoleKeyword)
+	p.noted(phrase, p.at, true)
 	p.at = at
 	return true
 }
@@ -203,6 +212,7 @@ func (p *parser) expectMark(mark byte) {
 func (p *parser) one(phrases ...string) int {
 	for i, phrase := range phrases {
 		if p.accept(phrase) {
+			p.chosen(phrases, i)
 			return i
 		}
 	}

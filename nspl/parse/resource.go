@@ -39,17 +39,12 @@ func (p *parser) rebindResource() ast.Statement {
 	return s
 }
 
-// usage takes one member of FOR; each stands there once.
+// usage takes one member of FOR.
 func (p *parser) usage(list *[]ast.Usage) {
 	first := p.at
 	u := ast.Usage{Kind: p.entityKind(bindKinds)}
 	u.Name = p.ref(toAny(u.Kind))
 	u.Span = p.since(first)
-	for _, other := range *list {
-		if other.Kind == u.Kind && other.Name.Text == u.Name.Text {
-			p.refuse(ast.CodeParse, u.Span, "%s '%s' is listed twice", u.Kind, u.Name.Text)
-		}
-	}
 	*list = append(*list, u)
 }
 

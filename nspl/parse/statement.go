@@ -232,6 +232,7 @@ func (p *parser) statement() ast.Statement {
 func (p *parser) dispatch() ast.Statement {
 	for _, s := range statements {
 		if p.accept(s.words) {
+			p.clauses = nil
 			return s.read(p)
 		}
 	}
@@ -247,6 +248,7 @@ func (p *parser) create() ast.Statement {
 	c := ast.Create{IfNotExists: p.accept("IF NOT EXISTS")}
 	for _, form := range creations {
 		if p.accept(form.words) {
+			p.clauses = nil
 			return form.read(p, c)
 		}
 	}
@@ -258,6 +260,7 @@ func (p *parser) create() ast.Statement {
 func (p *parser) createNode(c ast.Create, attachment ast.Attachment) ast.Statement {
 	for _, form := range processors {
 		if p.accept(form.words) {
+			p.clauses = nil
 			return form.read(p, c, attachment)
 		}
 	}
@@ -266,6 +269,7 @@ func (p *parser) createNode(c ast.Create, attachment ast.Attachment) ast.Stateme
 	}
 	for _, e := range vocab.SinkEntities() {
 		if p.accept(e.String() + " EMITTER") {
+			p.clauses = nil
 			return p.createEmitter(c, attachment, e)
 		}
 	}

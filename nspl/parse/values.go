@@ -30,7 +30,8 @@ func (p *parser) uint() ast.Uint {
 	}
 	n, err := strconv.ParseUint(p.text(p.at), 10, 64)
 	if err != nil {
-		p.refuse(ast.CodeInvalid, p.span(p.at), "invalid integer '%s'", p.text(p.at))
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, p.span(p.at), "invalid integer '%s'", p.text(p.at)).
+			WithHint("a whole number from 0 through 18446744073709551615 stands here"))
 	}
 	p.at++
 	return ast.Uint{Value: n, Span: p.span(p.at - 1)}
@@ -101,9 +102,22 @@ func (p *parser) duration() ast.Duration {
 	d := ast.Duration{Text: spelling.String(), Span: p.since(first)}
 	var bad string
 	if d.Nanos, bad = vocab.DurationNanos(d.Text); bad != "" {
-		p.refuse(ast.CodeInvalid, d.Span, "invalid duration '%s': %s", d.Text, bad)
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, d.Span, "invalid duration '%s': %s", d.Text, bad).WithHint("%s", durationHint(d.Text, bad)))
 	}
 	return d
+}
+
+// durationHint says how a duration that was refused is written.
+func durationHint(text, bad string) string {
+	switch bad {
+	case "missing unit":
+		return "write its unit: " + text + "ms, " + text + "s or " + text + "m"
+	case "fraction":
+		return "write whole numbers and smaller units, for example 1500ms or 1m30s"
+	case "unknown unit":
+		return "units are ns, us, ms, s, m, h, d and w"
+	}
+	return "the longest is about 584 years"
 }
 
 // touches reports whether the current token follows the one before it without
@@ -149,7 +163,8 @@ func (p *parser) size() ast.Size {
 	n, err := strconv.ParseUint(text[:i], 10, 64)
 	unit := sizeUnit(text[i:])
 	if err != nil || unit == 0 || n > math.MaxUint64/unit {
-		p.refuse(ast.CodeInvalid, s.Span, "invalid byte size '%s'", text)
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, s.Span, "invalid byte size '%s'", text).
+			WithHint("a byte size is a whole number and one of B, KB, KiB, MB, MiB, GB, GiB, TB, TiB, at most 18446744073709551615 bytes"))
 	}
 	s.Bytes = n * unit
 	return s
@@ -175,7 +190,9 @@ func (p *parser) external() ast.Text {
 		t = ast.Text{Text: text[1 : len(text)-1], Span: p.span(p.at)}
 		p.at++
 	case tokenWord, tokenNumber:
+		first := p.at
 		t = p.joined()
+		p.foreignName = [2]int{first, p.at}
 	default:
 		p.expecting(p.at, Expectation{Text: "external name", Class: ClassExternal})
 		p.fail()

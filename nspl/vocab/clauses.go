@@ -95,6 +95,11 @@ const (
 	QuiesceEndpointBuffer
 )
 
+var quiesceBodyNames = [...]string{"SUSPEND", "BUFFER MAX SIZE", "DROP", "REJECT RETRY AFTER", "BUFFER MAX SIZE"}
+
+// String returns the words that follow ON QUIESCE, up to the first value.
+func (b QuiesceBody) String() string { return quiesceBodyNames[b] }
+
 // Quiesce is the ON QUIESCE clause.
 type Quiesce struct {
 	Body       QuiesceBody
