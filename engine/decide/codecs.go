@@ -133,7 +133,8 @@ func (c *Candidate) checkHashMap(x *model.HashMap, f *found) {
 	schema, _ := c.schema(codec.Schema.Text)
 	switch at := schema.Index(x.Key.Text); {
 	case at < 0:
-		f.add(ast.CodeSchemaIncompatible, x.Key.Span, "SCHEMA '%s' has no field '%s' to be the KEY", schema.Name, x.Key.Text)
+		f.add(ast.CodeSchemaIncompatible, x.Key.Span, "SCHEMA '%s' has no field '%s' to be the KEY", schema.Name, x.Key.Text).
+			Hint = nearest(x.Key.Text, fieldNames(schema, func(*vocab.Field) bool { return true }))
 	case schema.Fields[at].Optional:
 		f.add(ast.CodeSchemaIncompatible, x.Key.Span, "hash map key field '%s' must be required", x.Key.Text)
 	default:

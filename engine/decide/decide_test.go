@@ -13,6 +13,7 @@ import (
 	"plexus/nspl/ast"
 	"plexus/nspl/model"
 	"plexus/nspl/parse"
+	"plexus/nspl/vocab"
 	"plexus/primitives"
 )
 
@@ -153,6 +154,11 @@ func mutate(c *Candidate, s ast.Statement, i int) error {
 	case *ast.RebindResource:
 		_, _, found := c.Rebind(x, i)
 		return found.Err()
+	case *ast.CreateSubscription:
+		_, found := c.Subscription(x)
+		return found.Err()
+	case *ast.Describe:
+		return pick(c, x).Err()
 	case *ast.CreateResource, *ast.UploadResource:
 		return nil
 	}
@@ -164,6 +170,14 @@ func mutate(c *Candidate, s ast.Statement, i int) error {
 		return d
 	}
 	return nil
+}
+
+// pick checks the key by which DESCRIBE RELAY picks a branch.
+func pick(c *Candidate, x *ast.Describe) ast.Diagnostics {
+	relay, _ := lookup[*model.Relay](c, vocab.EntityRelay, x.Name.Text)
+	branch, _ := lookup[*model.Branch](c, vocab.EntityBranch, relay.Branch.By.Text)
+	schema, _ := c.schema(branch.Schema.Text)
+	return CheckKey(schema, x.Pick, x.Span)
 }
 
 // refused lists faults: what is said, of which entity, at which part of the text.

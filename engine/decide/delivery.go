@@ -17,7 +17,7 @@ func checkRoutes(c *Candidate, e *entry, f *found) {
 func checkDelivery(c *Candidate, e *entry, f *found) {
 	switch x := e.entity.(type) {
 	case *model.Endpoint:
-		c.checkEndpoint(x, f)
+		c.checkEndpoint(e, x, f)
 	case *model.Ingestor:
 		can := x.Source.Entity.Capabilities()
 		if mode := x.Source.Mode; can.Pace != vocab.Polled && !can.Allows(mode.Kind) {
@@ -36,11 +36,11 @@ func checkDelivery(c *Candidate, e *entry, f *found) {
 }
 
 // checkEndpoint keeps host and path of an endpoint its own within the domain.
-func (c *Candidate) checkEndpoint(x *model.Endpoint, f *found) {
+func (c *Candidate) checkEndpoint(e *entry, x *model.Endpoint, f *found) {
 	for i := range c.entries {
 		other, ok := c.entries[i].entity.(*model.Endpoint)
-		if ok && other.Name < x.Name && other.VHost.Text == x.VHost.Text && other.Path == x.Path {
-			f.add(ast.CodeInvalid, vocab.Span{}, "ENDPOINT '%s' already publishes PATH '%s' on VHOST '%s'",
+		if ok && e.later(&c.entries[i]) && other.VHost.Text == x.VHost.Text && other.Path == x.Path {
+			f.add(ast.CodeInvalid, x.VHost.Span, "ENDPOINT '%s' already publishes PATH '%s' on VHOST '%s'",
 				other.Name, x.Path, x.VHost.Text)
 		}
 	}

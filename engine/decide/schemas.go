@@ -18,7 +18,7 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 	case *model.Ingestor:
 		c.checkTimestamp(x, f)
 	case *model.Generator:
-		c.checkFeed(x, f)
+		c.checkFeed(x.State, "generator", f)
 	case *model.Correlator:
 		c.checkTimeout(x.Left, x.OnLeft, f)
 		c.checkTimeout(x.Right, x.OnRight, f)
@@ -27,12 +27,16 @@ func checkSchemas(c *Candidate, e *entry, f *found) {
 		for _, side := range s.Sides {
 			c.checkInputs(side, f)
 		}
+		for _, dep := range s.States {
+			c.checkFeed(dep.Relay, "dependency on materialized state", f)
+		}
 	}
 }
 
 func (c *Candidate) checkTimestamp(x *model.Ingestor, f *found) {
 	if x.Timestamp == nil && c.pace != nil {
-		f.add(ast.CodeInvalid, vocab.Span{}, "TIMESTAMP is mandatory in a paced domain")
+		f.add(ast.CodeInvalid, sourceSpan(x), "TIMESTAMP is mandatory in a paced domain").
+			WithHint("TIMESTAMP NOW, or TIMESTAMP AT a DATETIME field, stands behind DECODE USING")
 	}
 	if x.Timestamp == nil || x.Timestamp.Now {
 		return
@@ -43,8 +47,28 @@ func (c *Candidate) checkTimestamp(x *model.Ingestor, f *found) {
 	}
 	if at := schema.Index(x.Timestamp.At.Text); at < 0 || schema.Fields[at].Type.Kind != vocab.Datetime {
 		f.add(ast.CodeSchemaIncompatible, x.Timestamp.At.Span,
-			"TIMESTAMP AT '%s' needs a DATETIME field of SCHEMA '%s'", x.Timestamp.At.Text, schema.Name)
+			"TIMESTAMP AT '%s' needs a DATETIME field of SCHEMA '%s'", x.Timestamp.At.Text, schema.Name).
+			Hint = nearest(x.Timestamp.At.Text, fieldNames(schema, func(field *vocab.Field) bool { return field.Type.Kind == vocab.Datetime }))
 	}
+}
+
+// sourceSpan is where a fault of a whole ingestor points: what names its codec, or
+// the end of its source.
+func sourceSpan(x *model.Ingestor) vocab.Span {
+	if x.Decode.Text != "" {
+		return x.Decode.Span
+	}
+	return x.Source.Quiesce.Span
+}
+
+// fieldNames lists the fields of a schema that fit.
+func fieldNames(s *vocab.Schema, fits func(*vocab.Field) bool) (names []string) {
+	for i := range s.Fields {
+		if fits(&s.Fields[i]) {
+			names = append(names, s.Fields[i].Name)
+		}
+	}
+	return names
 }
 
 // decoded is the schema of an ingestor's rows: what its codec decodes to, or what
@@ -85,12 +109,12 @@ func (c *Candidate) encoded(x *model.Emitter) *vocab.Schema {
 	return schema
 }
 
-// checkFeed keeps BYTES out of what a generator makes rows of.
-func (c *Candidate) checkFeed(g *model.Generator, f *found) {
-	schema, _ := c.relaySchema(g.State.Text)
+// checkFeed keeps BYTES out of the state that a generator or a dependency reads.
+func (c *Candidate) checkFeed(state ast.Name, who string, f *found) {
+	schema, _ := c.relaySchema(state.Text)
 	for _, field := range schema.Fields {
 		if holdsBytes(field.Type) {
-			f.add(ast.CodeSchemaIncompatible, g.State.Span, "a generator cannot read BYTES: field '%s' of SCHEMA '%s'", field.Name, schema.Name)
+			f.add(ast.CodeSchemaIncompatible, state.Span, "a %s cannot read BYTES: field '%s' of SCHEMA '%s'", who, field.Name, schema.Name)
 		}
 	}
 }

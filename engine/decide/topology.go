@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"plexus/engine/catalog"
-	"plexus/nspl/ast"
 	"plexus/nspl/model"
 	"plexus/nspl/vocab"
 )
@@ -13,7 +12,7 @@ import (
 // no acknowledgement on it could ever resolve. A detached consumer ends what its
 // input waits for, so edges into one are left out. Reading state keeps nobody
 // waiting, so neither dependencies nor generators close a cycle.
-func (c *Candidate) checkCycles() *ast.Diagnostic {
+func (c *Candidate) checkCycles() *Invalid {
 	w := walkGraph{candidate: c, color: map[catalog.Key]color{}, consumers: c.attachedConsumers()}
 	for i := range c.entries {
 		if cycle := w.visit(c.entries[i].key); cycle != nil {
@@ -38,7 +37,7 @@ type walkGraph struct {
 	path      []catalog.Key
 }
 
-func (w *walkGraph) visit(key catalog.Key) *ast.Diagnostic {
+func (w *walkGraph) visit(key catalog.Key) *Invalid {
 	switch w.color[key] {
 	case finished:
 		return nil
@@ -57,18 +56,44 @@ func (w *walkGraph) visit(key catalog.Key) *ast.Diagnostic {
 	return nil
 }
 
-func (w *walkGraph) cycle(key catalog.Key) *ast.Diagnostic {
+// cycle reports the cycle that leads back to a member, as a fault of the operator on
+// it that was defined last.
+func (w *walkGraph) cycle(key catalog.Key) *Invalid {
 	start := len(w.path) - 1
 	for w.path[start] != key {
 		start--
 	}
+	cycle := w.path[start:]
 	var members []string
-	for _, member := range w.path[start:] {
+	for _, member := range cycle {
 		members = append(members, member.String())
 	}
 	members = append(members, key.String())
-	d := ast.Errorf(CodeGraphCycle, vocab.Span{}, "every consumer of the cycle %s is attached", strings.Join(members, " -> "))
-	return about(key, d.WithHint("declare one consumer on the cycle DETACHED"))
+	at, _ := w.candidate.find(key)
+	blamed, span := &w.candidate.entries[at], vocab.Span{}
+	for i, member := range cycle {
+		at, _ := w.candidate.find(member)
+		e := &w.candidate.entries[at]
+		if member.Kind == vocab.EntityRelay || !e.created || blamed.created && e.statement <= blamed.statement && span != (vocab.Span{}) {
+			continue
+		}
+		blamed, span = e, reads(e.entity, cycle[(i+len(cycle)-1)%len(cycle)].Name)
+	}
+	f := found{key: blamed.key}
+	f.add(CodeGraphCycle, span, "every consumer of the cycle %s is attached", strings.Join(members, " -> ")).
+		WithHint("declare one consumer on the cycle DETACHED")
+	return report(blamed, f.list)
+}
+
+// reads is where an operator names a relay that it reads.
+func reads(e model.Entity, relay string) vocab.Span {
+	inputs, _ := flows(e)
+	for _, n := range inputs {
+		if n.Text == relay {
+			return n.Span
+		}
+	}
+	return vocab.Span{}
 }
 
 // successors follows data through attached consumers, by kind and name.

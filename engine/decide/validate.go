@@ -53,8 +53,8 @@ func (c *Candidate) Validate() *Invalid {
 			}
 		}
 	}
-	if d := c.checkCycles(); d != nil {
-		return &Invalid{Found: ast.Diagnostics{d}, Statement: -1}
+	if bad := c.checkCycles(); bad != nil {
+		return bad
 	}
 	if bad := c.checkFunctionCycles(); bad != nil {
 		return bad

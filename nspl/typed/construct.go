@@ -100,14 +100,14 @@ func partialField(c *checker, f *ast.Field) (*Expr, *ast.Diagnostic) {
 // finished output; input and relay_state besides. In the result ScopeBranch is the
 // key under construction, ScopeOutput the finished output of the route.
 func CheckBranchKey(set []ast.Assign, key, output *vocab.Schema, env Env) (Construction, ast.Diagnostics) {
-	w := &workingMessage{output: key, set: make([]bool, len(key.Fields)), scope: ScopeBranch}
+	w := &workingMessage{input: output, output: key, set: make([]bool, len(key.Fields)), scope: ScopeBranch}
 	env.Branch = nil
 	c := begin(env, env.common().with(w.outputField, ast.ScopeBare, ast.ScopeBranch).
 		with(from(ScopeOutput, output), ast.ScopeMessage, ast.ScopeOutput))
 	t := Construction{Output: key, Steps: c.assignments(set, w)}
 	for i, f := range key.Fields {
 		if !w.set[i] {
-			c.fault(ast.CodeMissingSet, env.Span, "key field '%s' is never set", f.Name)
+			c.fault(ast.CodeMissingSet, env.Span, "key field '%s' is never set", f.Name).Hint = c.source(f, w)
 		}
 	}
 	return t, c.found

@@ -48,12 +48,21 @@ func (w *workingMessage) outputField(c *checker, f *ast.Field) (*Expr, *ast.Diag
 	return w.at(i), nil
 }
 
+// unset reports a field that is read too early, and proposes the record that has it.
 func (w *workingMessage) unset(f *ast.Field) *ast.Diagnostic {
 	what := "output"
 	if w.scope == ScopeBranch {
 		what = "key"
 	}
-	return ast.Errorf(ast.CodeUninitializedOutput, f.Span, "%s field '%s' is not set yet", what, f.Name.Text)
+	d := ast.Errorf(ast.CodeUninitializedOutput, f.Span, "%s field '%s' is not set yet", what, f.Name.Text)
+	switch {
+	case w.input == nil || w.input.Index(f.Name.Text) < 0:
+	case w.scope == ScopeBranch:
+		d.WithHint("write message.%s", f.Name.Text)
+	case w.inherits:
+		d.WithHint("write input.%s", f.Name.Text)
+	}
+	return d
 }
 
 // message reads the output field once it is set, and before that the input field
@@ -251,8 +260,11 @@ func (c *checker) source(f vocab.Field, w *workingMessage) string {
 		return "INHERIT " + f.Name + " copies it"
 	}
 	value := f.Name
-	if w.inherits {
+	switch {
+	case w.inherits:
 		value = "input." + f.Name
+	case w.scope == ScopeBranch:
+		value = "message." + f.Name
 	}
 	return proposal(f, in, value, leaks)
 }
