@@ -13,11 +13,12 @@ import (
 type Names struct {
 	state     *catalog.State
 	candidate *Candidate
+	session   []string
 }
 
 // NewNames returns the names of a candidate, and those of the cluster it belongs
 // to. Without a selected domain the candidate is nil.
-func NewNames(state *catalog.State, c *Candidate) *Names { return &Names{state, c} }
+func NewNames(state *catalog.State, c *Candidate) *Names { return &Names{state: state, candidate: c} }
 
 // Selected reports whether there is a domain.
 func (n *Names) Selected() bool { return n.candidate != nil }
@@ -61,6 +62,32 @@ func (n *Names) Nodes() []string {
 	slices.Sort(names)
 	return names
 }
+
+// Versions lists the completed versions of a resource of the domain.
+func (n *Names) Versions(resource string) (numbers []uint64) {
+	if n.candidate == nil {
+		return nil
+	}
+	r, ok := n.state.Resource(n.candidate.domain, resource)
+	if !ok {
+		return nil
+	}
+	for _, v := range r.Versions {
+		if v.State == catalog.VersionCompleted {
+			numbers = append(numbers, v.Number)
+		}
+	}
+	return numbers
+}
+
+// OfSession adds the subscriptions of a session, by name.
+func (n *Names) OfSession(subscriptions []string) *Names {
+	n.session = subscriptions
+	return n
+}
+
+// Subscriptions lists those of the session.
+func (n *Names) Subscriptions() []string { return n.session }
 
 func namesOf[T any](list iter.Seq[T], name func(T) string) (names []string) {
 	for x := range list {

@@ -109,6 +109,22 @@ func (w workspace) Selected() bool { return true }
 // Nodes implements complete.Catalog: no cluster is known.
 func (w workspace) Nodes() []string { return nil }
 
+// Versions implements complete.Catalog: no resource is known.
+func (w workspace) Versions(string) []uint64 { return nil }
+
+// Subscriptions implements complete.Catalog.
+func (w workspace) Subscriptions() (names []string) {
+	for _, d := range w.documents {
+		for i := range d.checked.Statements {
+			if s, ok := d.checked.Statements[i].Parsed.(*ast.CreateSubscription); ok {
+				names = append(names, s.Name.Text)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Names implements complete.Catalog.
 func (w workspace) Names(kind vocab.EntityKind) (names []string) {
 	for _, d := range w.documents {

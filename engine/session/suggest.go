@@ -105,10 +105,14 @@ func (s *Service) names(ctx context.Context, user *catalog.User, id, domain stri
 	if err != nil {
 		return nil, "", 0, err
 	}
+	subscriptions, err := s.subscriptionsOf(ctx, x)
+	if err != nil {
+		return nil, "", 0, err
+	}
 	state := s.deps.Group.State()
 	d, ok := state.Domain(domain)
 	if !ok {
-		return decide.NewNames(state, nil), "", sessionpb.SuggestStatus_READY, nil
+		return decide.NewNames(state, nil).OfSession(subscriptions), "", sessionpb.SuggestStatus_READY, nil
 	}
 	bound := fmt.Sprint(d.Definition, " ", held)
 	if of, open := state.Transaction(held); held != (primitives.UUID{}) && open && of.Domain == domain {
@@ -120,13 +124,22 @@ func (s *Service) names(ctx context.Context, user *catalog.User, id, domain stri
 		if fault != nil {
 			return nil, "", sessionpb.SuggestStatus_LOOKUP_FAILED, nil
 		}
-		return decide.NewNames(after, candidate), fmt.Sprint(bound, " ", of.Operations), sessionpb.SuggestStatus_READY, nil
+		return decide.NewNames(after, candidate).OfSession(subscriptions), fmt.Sprint(bound, " ", of.Operations), sessionpb.SuggestStatus_READY, nil
 	}
 	candidate, missing := decide.NewCandidate(state, domain)
 	if missing != nil {
 		return nil, "", sessionpb.SuggestStatus_LOOKUP_FAILED, nil
 	}
-	return decide.NewNames(state, candidate), bound, sessionpb.SuggestStatus_READY, nil
+	return decide.NewNames(state, candidate).OfSession(subscriptions), bound, sessionpb.SuggestStatus_READY, nil
+}
+
+// subscriptionsOf lists the subscriptions of a session by name.
+func (s *Service) subscriptionsOf(ctx context.Context, x *session) ([]string, error) {
+	if err := s.lock.Lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.lock.Unlock()
+	return primitives.SortedKeys(x.subscriptions), nil
 }
 
 // page cuts a list. A continuation carries a digest of what it continues.

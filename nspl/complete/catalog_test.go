@@ -36,6 +36,15 @@ func (script) Selected() bool { return true }
 
 func (script) Nodes() []string { return []string{"n1", "n2.example.org"} }
 
+func (script) Versions(resource string) []uint64 {
+	if resource == "certs" {
+		return []uint64{1, 3, 12}
+	}
+	return nil
+}
+
+func (script) Subscriptions() []string { return []string{"watch", "by-site"} }
+
 func declared(t testing.TB, text string) script {
 	all, err := parse.Statements(text)
 	if err != nil {

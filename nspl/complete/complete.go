@@ -62,6 +62,10 @@ type Catalog interface {
 	Entity(kind vocab.EntityKind, name string) (model.Entity, bool)
 	// Nodes lists the nodes of the cluster, in order.
 	Nodes() []string
+	// Versions lists the completed versions of a resource of the domain, in order.
+	Versions(resource string) []uint64
+	// Subscriptions lists the subscriptions of the session, in order.
+	Subscriptions() []string
 }
 
 // Result is what can be written at a place.
@@ -75,6 +79,9 @@ type Result struct {
 // characters. Suggestions are sorted and each stands there once.
 func At(text string, cursor int, c Catalog) Result {
 	before := text[:cursor]
+	if parse.InComment(before) {
+		return Result{}
+	}
 	start, broken := parse.Tail(before)
 	if broken < cursor {
 		return unfinished(text, start, broken, cursor, c)
@@ -101,9 +108,7 @@ func unfinished(text string, start, broken, cursor int, c Catalog) Result {
 		return Result{}
 	}
 	w := &writer{catalog: c, text: text, start: broken, end: cursor, partial: text[broken+1 : cursor], quote: text[broken]}
-	if w.quote == '`' {
-		w.end = quotedEnd(text, cursor)
-	}
+	w.end = quotedEnd(text, cursor, w.quote)
 	w.suggest(r)
 	return w.sorted()
 }
@@ -126,12 +131,14 @@ func wordEnd(text string, start, cursor int) int {
 	return cursor
 }
 
-func quotedEnd(text string, cursor int) int {
+// quotedEnd is where the name or the key in quotes ends that the cursor stands in: the
+// cursor, if it has no end.
+func quotedEnd(text string, cursor int, quote byte) int {
 	end := cursor
 	for end < len(text) && (wordByte(text[end]) || strings.IndexByte(".~-", text[end]) >= 0) {
 		end++
 	}
-	if end < len(text) && text[end] == '`' {
+	if end < len(text) && text[end] == quote {
 		return end + 1
 	}
 	return cursor
@@ -162,8 +169,11 @@ func (w *writer) suggest(r parse.Reading) {
 
 func (w *writer) expectation(e parse.Expectation) {
 	if w.quote != 0 && w.quote != '`' {
-		if e.Class == parse.ClassPath {
-			w.put(Suggestion{Display: "path", Kind: KindLocalPath, Edit: Edit{w.start + 1, w.end, w.partial}})
+		switch e.Class {
+		case parse.ClassPath:
+			w.put(Suggestion{Display: "path", Kind: KindLocalPath, Edit: Edit{w.start + 1, w.start + 1 + len(w.partial), w.partial}})
+		case parse.ClassConfigKey:
+			w.configKeys()
 		}
 		return
 	}
@@ -190,6 +200,12 @@ func (w *writer) expectation(e parse.Expectation) {
 		w.operands()
 	case parse.ClassPath:
 		w.placeholder("path", KindLocalPath)
+	case parse.ClassConfigKey:
+		w.configKeys()
+	case parse.ClassVersion:
+		w.versions(e.Of)
+	case parse.ClassSubscription:
+		w.subscriptions()
 	}
 }
 

@@ -280,13 +280,13 @@ func stands(e parse.Expectation, role parse.Role, text string) bool {
 	case parse.ClassKeyword, parse.ClassMark, parse.ClassOperator, parse.ClassCall:
 		word, _, _ := strings.Cut(e.Text, " ")
 		return strings.EqualFold(word, text)
-	case parse.ClassReference, parse.ClassName, parse.ClassField:
+	case parse.ClassReference, parse.ClassName, parse.ClassField, parse.ClassSubscription:
 		return role == parse.RoleName || role == parse.RoleFunction
 	case parse.ClassExpression:
 		return role == parse.RoleName || role == parse.RoleFunction || role == parse.RoleNumber || role == parse.RoleString
 	case parse.ClassNode, parse.ClassExternal:
 		return role != parse.RoleMark
-	case parse.ClassPath:
+	case parse.ClassPath, parse.ClassConfigKey:
 		return role == parse.RoleString
 	}
 	switch e.Text {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"plexus/nspl/ast"
@@ -110,6 +111,9 @@ func identifier(s string) bool {
 // protobufKeys are the keys of CONFIG where protobuf sources are compiled: files
 // and the roots of their imports, relative to the root of the resource.
 var protobufKeys = []string{"file", "files", "include", "includes"}
+
+// ProtobufKeys lists the keys of CONFIG where protobuf sources are compiled.
+func ProtobufKeys() []string { return slices.Clone(protobufKeys) }
 
 func (c *checker) protobufConfig(entries []ast.ConfigEntry) []vocab.ConfigEntry {
 	list := make([]vocab.ConfigEntry, len(entries))

@@ -8,19 +8,27 @@ import (
 // binding ::= name resource_version
 func (p *parser) binding(b *ast.Binding) {
 	b.Resource = p.ref(toResource)
-	b.Version = p.resourceVersion()
+	b.Version = p.resourceVersion(b.Resource)
 }
 
 // resourceVersion ::= VERSION (uint | LATEST)
-func (p *parser) resourceVersion() ast.ResourceVersion {
+func (p *parser) resourceVersion(of ast.Name) ast.ResourceVersion {
 	first := p.at
 	p.expect("VERSION")
 	v := ast.ResourceVersion{Latest: p.accept("LATEST")}
 	if !v.Latest {
-		v.Number = p.uint()
+		v.Number = p.version(of)
 	}
 	v.Span = p.since(first)
 	return v
+}
+
+// version takes the number of a version of a resource.
+func (p *parser) version(of ast.Name) ast.Uint {
+	if p.kind() != tokenNumber {
+		p.expecting(p.at, Expectation{Text: "whole number", Class: ClassVersion, Of: of.Text})
+	}
+	return p.uint()
 }
 
 // config ::= CONFIG '{' string '=' value, ... '}'
@@ -28,7 +36,9 @@ func (p *parser) config(entries *[]ast.ConfigEntry) {
 	p.expect("CONFIG")
 	p.expectMark('{')
 	p.secret = true
-	*entries = listUntil(p, '}', p.configEntry)
+	for more := !p.acceptMark('}'); more; more = p.anotherOf('}') {
+		*entries = append(*entries, p.configEntry())
+	}
 	p.secret = false
 }
 

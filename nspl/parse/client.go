@@ -47,6 +47,10 @@ func (p *parser) pool() *ast.Pool {
 }
 
 func (p *parser) configEntry() ast.ConfigEntry {
+	if p.kind() != tokenString {
+		p.expecting(p.at, Expectation{Text: "string", Class: ClassConfigKey})
+		p.fail()
+	}
 	e := ast.ConfigEntry{Key: p.string()}
 	p.expectMark('=')
 	switch p.kind() {

@@ -27,7 +27,7 @@ func (p *parser) describe() ast.Statement {
 		d.Pick = list(p, p.keyValue)
 		p.expectMark(')')
 	case d.Kind == vocab.EntityResource && p.accept("VERSION"):
-		n := p.uint()
+		n := p.version(d.Name)
 		d.Version = &n
 	}
 	d.Format = p.format()

@@ -13,18 +13,21 @@ type Class uint8
 
 // The classes.
 const (
-	ClassKeyword    Class = iota // a phrase of keywords
-	ClassMark                    // a punctuation mark
-	ClassReference               // the name of an entity that exists, see [Expectation.To]
-	ClassName                    // a name that the statement gives
-	ClassField                   // the name of a field
-	ClassLiteral                 // a value, whose form Text names
-	ClassExternal                // a name of another system
-	ClassExpression              // an operand
-	ClassOperator                // what continues an expression
-	ClassCall                    // the '(' of a call, see [Expectation.Of]
-	ClassPath                    // a path in the client's file system
-	ClassNode                    // the name of a cluster node
+	ClassKeyword      Class = iota // a phrase of keywords
+	ClassMark                      // a punctuation mark
+	ClassReference                 // the name of an entity that exists, see [Expectation.To]
+	ClassName                      // a name that the statement gives
+	ClassField                     // the name of a field
+	ClassLiteral                   // a value, whose form Text names
+	ClassExternal                  // a name of another system
+	ClassExpression                // an operand
+	ClassOperator                  // what continues an expression
+	ClassCall                      // the '(' of a call, see [Expectation.Of]
+	ClassPath                      // a path in the client's file system
+	ClassNode                      // the name of a cluster node
+	ClassConfigKey                 // a key of CONFIG
+	ClassVersion                   // the number of a version of the resource in Of
+	ClassSubscription              // the name of a subscription of the session
 )
 
 // Expectation is one thing that may stand at a place of the text.
@@ -33,7 +36,7 @@ type Expectation struct {
 	Class Class
 	To    *Reference // of a reference
 	// Scope is the scope of a field that stands behind one. Of is the relay of
-	// relay_state, or the name that may be called.
+	// relay_state, the name that may be called, or the resource of a version.
 	Scope ast.Scope
 	Of    string
 }

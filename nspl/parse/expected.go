@@ -56,6 +56,23 @@ func (p *parser) attempt(grammar func()) (found *ast.Diagnostic) {
 	return nil
 }
 
+// InComment reports whether the end of a text stands in a comment, which goes on
+// with what is written next.
+func InComment(text string) bool {
+	l := &lexer{src: text}
+	for {
+		from := l.pos
+		l.skipSpace()
+		if l.pos == len(text) {
+			list := commentsIn(text, from, l.pos)
+			return len(list) > 0 && list[len(list)-1].Span.End == len(text)
+		}
+		if _, bad := l.next(); bad != nil {
+			return false
+		}
+	}
+}
+
 // Tail returns where the last statement of a text begins: behind the last
 // semicolon that ends one, and behind what separates it from the next. Broken is
 // where the text stops being tokens, as in a string that has no end yet; the

@@ -30,7 +30,7 @@ func (p *parser) rebindResource() ast.Statement {
 	s := &ast.RebindResource{Name: p.ref(toResource)}
 	p.building(s)
 	p.expect("TO")
-	s.To = p.resourceVersion()
+	s.To = p.resourceVersion(s.Name)
 	if p.accept("FOR") {
 		for more := true; more; more = p.acceptMark(',') {
 			p.usage(&s.For)

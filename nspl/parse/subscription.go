@@ -21,5 +21,5 @@ func (p *parser) createSubscription() ast.Statement {
 }
 
 func (p *parser) deleteSubscription() ast.Statement {
-	return &ast.DeleteSubscription{Name: p.newName()}
+	return &ast.DeleteSubscription{Name: p.nameOf(ClassSubscription, nil)}
 }

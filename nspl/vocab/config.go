@@ -71,6 +71,9 @@ const (
 // ConfigKeys lists the keys of the type, in the order of the manual.
 func (t ClientType) ConfigKeys() []ConfigKey { return clientConfigs[t].keys }
 
+// OpenConfig reports whether the type takes keys that the list does not hold.
+func (t ClientType) OpenConfig() bool { return clientConfigs[t].open != nil }
+
 // Key returns the declaration of a key.
 func (t ClientType) Key(name string) (ConfigKey, bool) {
 	for _, key := range t.ConfigKeys() {
