@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/reeflective/readline"
 	"golang.org/x/term"
@@ -25,24 +24,37 @@ const suggestTime = 2 * time.Second
 
 // editor reads statements from a terminal, with history, completion and colours.
 type editor struct {
-	shell   *readline.Shell
-	q       *prompt
-	reading atomic.Bool // the prompt waits
+	shell *readline.Shell
+	q     *prompt
+	held  *heldLines // what arrived beside replies
 }
 
 // newEditor takes over the terminal for reading.
 func newEditor(ctx context.Context, q *prompt, history *history) *editor {
-	e := &editor{shell: readline.NewShell(), q: q}
+	e := &editor{shell: readline.NewShell(), q: q, held: newHeldLines(q.world)}
+	e.held.wake = e.shell.Keys.RequestRefresh
 	e.shell.History.Delete()
 	e.shell.History.Add("statements", history)
-	e.shell.Prompt.Primary(func() string { return q.text(false) })
+	e.shell.Prompt.Primary(func() string {
+		e.drawn()
+		return q.text(false)
+	})
 	e.shell.Prompt.Secondary(func() string { return q.text(true) })
 	e.shell.AcceptMultiline = func(line []rune) bool { return accepted(string(line)) }
 	e.shell.Completer = func(line []rune, cursor int) readline.Completions { return e.complete(ctx, line, cursor) }
+	// Where the cursor is follows from the width of the prompt. Asking the terminal
+	// would lose keys: what is typed together with its answer is dropped.
 	for name, value := range map[string]any{ //plexus:orderfree independent settings
+		"cursor-position-probe":  false,
 		"completion-ignore-case": true, "bell-style": "none", "history-autosuggest": false, "autocomplete": false,
+		"menu-complete-display-prefix": true, // a Tab shows what there is, the next one takes it
 	} {
 		_ = e.shell.Config.Set(name, value) // an unknown one changes nothing
+	}
+	e.shell.Keymap.Register(map[string]func(){showHeld: e.showHeld})
+	for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert", "vi-command", "vi-move", "vi"} {
+		_ = e.shell.Config.Bind(keymap, string(showHeldKey), showHeld, false) // one without a keymap changes nothing
+		_ = e.shell.Config.Bind(keymap, "\t", "menu-complete", false)
 	}
 	if q.coloured() {
 		e.shell.SyntaxHighlighter = func(line []rune) string { return paint.Text(string(line)) }
@@ -53,14 +65,41 @@ func newEditor(ctx context.Context, q *prompt, history *history) *editor {
 // line implements lineReader: a whole input, which may have several lines. Ctrl-C
 // clears it.
 func (e *editor) line(string) (string, error) {
-	e.reading.Store(true)
+	fmt.Fprint(e.q.out, e.held.take(), room)
 	text, err := e.shell.Readline()
-	e.reading.Store(false)
 	if errors.Is(err, readline.ErrInterrupt) {
 		return "", nil
 	}
 	return text, err
 }
+
+// What arrives beside replies is written by the one task that draws the prompt: it
+// is held, the prompt is woken and draws itself, sees what is held and presses a
+// key whose command writes above it.
+const (
+	showHeld    = "show-held-lines"
+	showHeldKey = '\x1c' // Ctrl-\, which nothing else is bound to
+)
+
+// drawn is called when the prompt draws itself.
+func (e *editor) drawn() {
+	if e.shell.Keys.Empty() && e.shell.Keymap.Local() == "" && e.held.any() { // not within a menu or a sequence of keys
+		e.shell.Keys.Feed(false, showHeldKey)
+	}
+}
+
+func (e *editor) showHeld() {
+	e.shell.History.SkipSave()
+	if text := e.held.take(); text != "" {
+		_, _ = e.shell.PrintTransientf("%s%s\x1b[A", strings.ReplaceAll(text, "\n", "\r\n"), room) // which ends the line itself
+	}
+}
+
+// roomRows stay free below the prompt: the editor does not ask where on the screen
+// it is, and draws menus and further lines there.
+const roomRows = 6
+
+var room = strings.Repeat("\r\n", roomRows) + fmt.Sprintf("\x1b[%dA", roomRows)
 
 // accepted reports whether an input is to be taken as it is: a command of the prompt,
 // statements that parse or end in a semicolon, or a blank line, which gives up.
@@ -97,7 +136,10 @@ func (e *editor) complete(ctx context.Context, line []rune, cursor int) readline
 	}
 	list := readline.CompleteRaw(candidates).NoSort()
 	list.PREFIX = prefix
-	return list.NoSpace('/')
+	if !slices.ContainsFunc(candidates, func(c readline.Completion) bool { return !strings.HasSuffix(c.Value, "/") }) {
+		return list.NoSpace('/') // which would cut the last letter of anything else
+	}
+	return list
 }
 
 // candidatesOf turns suggestions into what replaces the text from the last blank to
@@ -111,9 +153,12 @@ func candidatesOf(text string, cursor int, suggestions []*sessionpb.Suggestion) 
 		case s.GetReplacement() == "":
 			hints = append(hints, s.GetDisplay())
 		case int(s.GetStart()) >= blank:
-			list = append(list, readline.Completion{
-				Value: text[blank:s.GetStart()] + s.GetReplacement(), Display: s.GetDisplay(), Description: s.GetDetail(), Tag: s.GetKind(),
-			})
+			value := text[blank:s.GetStart()] + s.GetReplacement()
+			if typed := text[blank:cursor]; len(value) < len(typed) || !strings.EqualFold(value[:len(typed)], typed) {
+				hints = append(hints, s.GetReplacement()) // a name that needs quotes: the editor goes on from what was typed only
+				continue
+			}
+			list = append(list, readline.Completion{Value: value, Display: s.GetDisplay(), Description: s.GetDetail(), Tag: s.GetKind()})
 		}
 	}
 	return list, text[blank:cursor], hints
@@ -144,36 +189,6 @@ func paths(text string, blank, cursor int, s *sessionpb.Suggestion) (list []read
 		list = append(list, readline.Completion{Value: text[blank:s.GetStart()] + quote + value, Display: value, Tag: s.GetKind()})
 	}
 	return list
-}
-
-// lineBytesMax bounds one line that appears above the prompt.
-const lineBytesMax = 8 << 10
-
-// overPrompt writes what arrives beside replies: over the prompt while it waits.
-type overPrompt struct{ e *editor }
-
-func (a overPrompt) Write(p []byte) (int, error) {
-	for line := range strings.Lines(string(p)) {
-		if !a.e.reading.Load() {
-			fmt.Fprintln(a.e.q.out, shortened(strings.TrimRight(line, "\n")))
-			continue
-		}
-		if _, err := a.e.shell.PrintTransientf("%s", shortened(strings.TrimRight(line, "\n"))); err != nil {
-			return 0, err
-		}
-	}
-	return len(p), nil
-}
-
-func shortened(line string) string {
-	if len(line) <= lineBytesMax {
-		return line
-	}
-	cut := lineBytesMax
-	for cut > 0 && !utf8.RuneStart(line[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%s… (%d bytes more)", line[:cut], len(line)-cut)
 }
 
 // terminals reports whether both ends are a terminal.

@@ -36,6 +36,7 @@ func TestCandidates(t *testing.T) {
 		{"a field behind a scope", "x input.am", &sessionpb.Suggestion{Display: "amount", Start: 8, End: 10, Replacement: "amount"}, []string{"input.amount"}, "input.am", nil},
 		{"behind a word", "USE shop", &sessionpb.Suggestion{Display: ";", Start: 8, End: 8, Replacement: ";"}, []string{"shop;"}, "shop", nil},
 		{"a name to think of", "CREATE RELAY ", &sessionpb.Suggestion{Display: "name"}, nil, "", []string{"name"}},
+		{"a name in quotes", "DROP RELAY by", &sessionpb.Suggestion{Display: "by-site", Start: 11, End: 13, Replacement: "`by-site`"}, nil, "by", []string{"`by-site`"}},
 		{"a path", "TO '" + dir + "/on", &sessionpb.Suggestion{LocalPath: true, Start: 4, End: uint64(7 + len(dir))},
 			[]string{"'" + dir + "/one.tar", "'" + dir + "/only/"}, "'" + dir + "/on", nil},
 	} {
@@ -79,17 +80,24 @@ func TestHistory(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	if got := helpOn(""); got != help {
-		t.Error(got)
-	}
-	if got := helpOn("create relay"); !strings.Contains(got, "create_relay") || !strings.Contains(got, "branch_use ") || !strings.Contains(got, "grammar.md") {
-		t.Error(got)
-	}
-	if got := helpOn("create"); !strings.Contains(got, "create_junction\n") {
-		t.Error(got)
-	}
-	if got := helpOn("nothing"); got != "no statement begins with nothing" {
-		t.Error(got)
+	for topic, want := range map[string][]string{ //plexus:orderfree independent cases
+		"":                 {help, "deduplicator", "node admin"},
+		"create relay":     {"create_relay", "branch_use ", "grammar.md", "manual: docs/manual/nspl/relays.md"},
+		"create":           {"create_junction\n"},
+		"Deduplicator;":    {"CREATE if_not_exists? attachment? DEDUPLICATOR", "also: ALTER DEDUPLICATOR, DROP DEDUPLICATOR", "processors.md"},
+		"flush":            {"FLUSH IMMEDIATE", "routes.md"},
+		"kafka":            {"source: ", "sink: "},
+		"create juction":   {"did you mean CREATE JUNCTION?"},
+		"deduplicater":     {"did you mean DEDUPLICATE?"},
+		"windw procesor":   {"did you mean WINDOW PROCESSOR?"},
+		"nothing at all x": {"nothing is called nothing at all x", `\help lists the topics`},
+	} {
+		got := helpOn(topic)
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: no %q in\n%s", topic, part, got)
+			}
+		}
 	}
 }
 

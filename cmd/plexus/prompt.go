@@ -11,7 +11,6 @@ import (
 	"plexus/engine/client"
 	"plexus/engine/session/sessionpb"
 	"plexus/nspl/ast"
-	"plexus/nspl/grammar"
 	"plexus/nspl/parse"
 )
 
@@ -70,8 +69,11 @@ func (q *prompt) enter(ctx context.Context) (leave func()) {
 	}
 	history := loadHistory()
 	e := newEditor(ctx, q, history)
-	q.lines, q.beside = e, overPrompt{e}
-	return history.save
+	q.lines, q.beside = e, e.held
+	return func() {
+		e.held.print(q.out)
+		history.save()
+	}
 }
 
 type pipedLines struct{ in *bufio.Reader }
@@ -137,7 +139,7 @@ func incomplete(text string) bool {
 }
 
 // help is all there is to know about the prompt.
-const help = `statements end with ; and an empty line gives one up   \json \text \timing \help [STATEMENT]   exit`
+const help = `statements end with ; and an empty line gives one up   \json \text \timing \help [TOPIC]   exit`
 
 // setting applies a line that begins with a backslash.
 func (q *prompt) setting(line string) {
@@ -154,31 +156,6 @@ func (q *prompt) setting(line string) {
 	default:
 		fmt.Fprintf(q.err, "no command %s; \\help lists them\n", command)
 	}
-}
-
-// formsMax is how many statements a topic may have to be shown whole.
-const formsMax = 6
-
-// helpOn returns the help on a topic: on the prompt, or on the statements that begin
-// with some words.
-func helpOn(topic string) string {
-	topic = strings.TrimRight(strings.TrimSpace(topic), ";")
-	if topic == "" {
-		return help
-	}
-	forms := grammar.Forms(topic)
-	if len(forms) == 0 {
-		return "no statement begins with " + topic
-	}
-	texts := make([]string, len(forms))
-	for i, r := range forms {
-		if texts[i] = r.Text; len(forms) == 1 {
-			texts[i] = grammar.Form(r)
-		} else if len(forms) > formsMax {
-			texts[i] = r.Name
-		}
-	}
-	return strings.Join(texts, "\n") + "\nmanual: docs/manual/language.md; the whole grammar: docs/manual/nspl/grammar.md"
 }
 
 // run executes the statements of a complete input.

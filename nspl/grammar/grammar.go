@@ -78,6 +78,17 @@ func Forms(words string) (list []*Rule) {
 	return list
 }
 
+// Statements returns the rules of the statements.
+func Statements() (list []*Rule) {
+	statement, _ := Find("statement")
+	for _, p := range alternatives(statement.Body) {
+		if r, ok := Find(p.Text); ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 func alternatives(p *Part) []*Part {
 	if p.Op == Choice {
 		return p.Parts
