@@ -2,8 +2,12 @@ package expr
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"math"
 
+	"plexus/engine/elementary"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
@@ -56,6 +60,31 @@ var builtins = map[string]binder{
 	"contains":     rawKernel(contains),
 	"starts_with":  rawKernel(textPredicate(bytes.HasPrefix)),
 	"ends_with":    rawKernel(textPredicate(bytes.HasSuffix)),
+	"like":         typedKernel((*compiler).like),
+	"ilike":        typedKernel((*compiler).like),
+
+	"normalize_nfc":  mapped(normalizeNFC),
+	"regexp_like":    typedKernel((*compiler).regexpLike),
+	"regexp_replace": typedKernel((*compiler).regexpReplace),
+	"regexp_substr":  typedKernel((*compiler).regexpPart),
+	"regexp_extract": typedKernel((*compiler).regexpPart),
+
+	// Octets, hashes, addresses.
+	"bytes_from_utf8": fixedKernel(sameOctets),
+	"bytes_to_utf8":   typedKernel((*compiler).utf8Text),
+	"base64_encode":   encoded(appendBase64, base64.StdEncoding.EncodedLen),
+	"base64_decode":   typedKernel((*compiler).decodeBase64),
+	"hex_encode":      encoded(hex.AppendEncode, hex.EncodedLen),
+	"hex_decode":      typedKernel((*compiler).decodeHex),
+	"sha256":          encoded(appendSHA256, func(int) int { return sha256.Size }),
+	"xxh3_64":         fixedKernel(checkedNumbers(xxh3Of)),
+	"ip_from_string":  typedKernel((*compiler).ipFromString),
+	"ip_to_string":    typedKernel((*compiler).ipToString),
+	"ip_family":       typedKernel((*compiler).ipFamily),
+	"ip_trunc":        typedKernel((*compiler).ipTrunc),
+	"ip_in_network":   typedKernel((*compiler).ipInNetwork),
+	"ip_unmap":        viewed(ipUnmap),
+	"is_ip_address":   fixedKernel(checkedBools(isIPAddress)),
 
 	// Numbers.
 	"abs":   typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.absolute(e.Type.Kind) }),
@@ -64,6 +93,33 @@ var builtins = map[string]binder{
 	"trunc": whole(math.Trunc),
 	"round": typedKernel((*compiler).round),
 	"sign":  typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.sign(e.Type.Kind) }),
+
+	"acos":        real(elementary.Acos),
+	"asin":        real(elementary.Asin),
+	"atan":        real(elementary.Atan),
+	"atan2":       real2(elementary.Atan2),
+	"cos":         real(elementary.Cos),
+	"sin":         real(elementary.Sin),
+	"tan":         real(elementary.Tan),
+	"degrees":     real(degrees),
+	"radians":     real(radians),
+	"exp":         real(elementary.Exp),
+	"ln":          real(elementary.Log),
+	"log":         typedKernel((*compiler).logarithm),
+	"log2":        real(elementary.Log2),
+	"pow":         real2(elementary.Pow),
+	"sqrt":        real(math.Sqrt),
+	"is_nan":      classified(math.IsNaN),
+	"is_finite":   classified(isFinite),
+	"is_infinite": classified(isInfinite),
+
+	"bitwise_and": bitwise(func(a, b uint64) uint64 { return a & b }),
+	"bitwise_or":  bitwise(func(a, b uint64) uint64 { return a | b }),
+	"bitwise_xor": bitwise(func(a, b uint64) uint64 { return a ^ b }),
+	"bitwise_not": fixedKernel(bitwiseNot),
+	"bit_count":   fixedKernel(bitCount),
+	"shift_left":  typedKernel((*compiler).shift),
+	"shift_right": typedKernel((*compiler).shift),
 }
 
 func (c *compiler) round(e *typed.Expr) kernel {

@@ -165,6 +165,17 @@ func (g grower) integerKind() vocab.Kind {
 	return g.pick(vocab.U8, vocab.I64, vocab.I8, vocab.U64, vocab.I32)
 }
 
+func (g grower) numberKind() vocab.Kind {
+	return g.pick(vocab.U8, vocab.I64, vocab.U64, vocab.F32, vocab.F64)
+}
+
+// matching is a call with a literal pattern behind its first argument.
+func (g grower) matching(name string, s *typed.Expr, more ...*typed.Expr) *typed.Expr {
+	pattern := rapid.SampledFrom([]string{"a%", "%b_", `\d+`, "(a|b)c?", "[", "^.*é", "", "x", "(?i)ab", "%"}).Draw(g.t, "pattern")
+	literal := &typed.Expr{Op: typed.OpLiteral, Type: vocab.Scalar(vocab.String), Literal: typed.Literal{Str: pattern}}
+	return &typed.Expr{Op: typed.OpCall, Func: name, Args: append([]*typed.Expr{s, literal}, more...)}
+}
+
 func (g grower) grow(k vocab.Kind, depth int) *typed.Expr {
 	if depth <= 0 || rapid.IntRange(0, 5).Draw(g.t, "leaf") == 0 {
 		return g.leaf(k)
@@ -244,7 +255,27 @@ func (g grower) grow(k vocab.Kind, depth int) *typed.Expr {
 		call("contains", text, text)
 		call("starts_with", text, text)
 		call("ends_with", text, text)
+		for _, name := range []string{"like", "ilike", "regexp_like"} {
+			call(name, text, text)
+			add(func() *typed.Expr { return g.matching(name, sub(text)) })
+		}
+		call("is_ip_address", text)
+		for _, name := range []string{"is_nan", "is_finite", "is_infinite"} {
+			call(name, g.pick(vocab.F32, vocab.F64))
+		}
+	case k == vocab.Bytes:
+		call("bytes_from_utf8", text)
+		call("hex_decode", text)
+		call("base64_decode", text)
+		call("ip_from_string", text)
+		call("sha256", k)
 	case k == text:
+		for _, name := range []string{"bytes_to_utf8", "hex_encode", "base64_encode", "ip_to_string"} {
+			call(name, vocab.Bytes)
+		}
+		call("normalize_nfc", text)
+		add(func() *typed.Expr { return g.matching("regexp_substr", sub(text)) })
+		add(func() *typed.Expr { return g.matching("regexp_replace", sub(text), sub(text)) })
 		for _, name := range []string{"lower", "upper", "initcap", "trim", "ltrim", "rtrim", "reverse", "md5"} {
 			call(name, text)
 		}
@@ -284,7 +315,28 @@ func (g grower) grow(k vocab.Kind, depth int) *typed.Expr {
 			d := &typed.Expr{Op: typed.OpLiteral, Type: vocab.Scalar(vocab.I8), Literal: typed.Literal{Int: rapid.Int64Range(-25, 25).Draw(g.t, "digits")}}
 			return &typed.Expr{Op: typed.OpCall, Func: "round", Args: []*typed.Expr{sub(k), d}}
 		})
+		if k.Integer() {
+			call("bitwise_and", k, k)
+			call("bitwise_or", k, k)
+			call("bitwise_xor", k, k)
+			call("bitwise_not", k)
+			call("shift_left", k, g.integerKind())
+			call("shift_right", k, g.integerKind())
+		}
+		if k == vocab.F64 {
+			for _, name := range realNames {
+				call(name, g.numberKind())
+			}
+			for _, name := range []string{"log", "pow", "atan2"} {
+				call(name, g.numberKind(), g.numberKind())
+			}
+			call("log", g.numberKind())
+		}
+		if k == vocab.U64 {
+			call("xxh3_64", vocab.Bytes)
+		}
 		if k == vocab.I64 {
+			call("bit_count", g.integerKind())
 			for _, name := range []string{"length", "octet_length", "bit_length", "ascii"} {
 				call(name, text)
 			}

@@ -324,8 +324,14 @@ func (r *interpreter) call(e *typed.Expr, args []value, k vocab.Kind, anyNull bo
 		return args[0]
 	case e.Func == "clamp":
 		return r.clamp(args[0], args[1], args[2], k)
-	case k == vocab.String:
+	case k == vocab.String || k == vocab.Bytes:
+		if v, ok := r.octetCall(e, args); ok {
+			return v
+		}
 		return textCall(e.Func, args)
+	}
+	if v, ok := r.calculation(e, args, k); ok {
+		return v
 	}
 	return r.numberCall(e, args, k)
 }

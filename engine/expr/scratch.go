@@ -6,13 +6,14 @@ import "unsafe"
 // every run starts it over. What a run returns is documented as living until the
 // next run, or is copied out.
 type Scratch struct {
-	block  []uint64 // what is left of the current block
-	spare  []uint64 // the block to start the next run with
-	used   int      // words handed out since the run began
-	faults []*Fault
-	stack  []vec
-	shared []vec
-	cached []bool
+	block    []uint64 // what is left of the current block
+	spare    []uint64 // the block to start the next run with
+	used     int      // words handed out since the run began
+	faults   []*Fault
+	stack    []vec
+	shared   []vec
+	cached   []bool
+	patterns map[*patterns][]compiled // that came with the rows, by call
 	// columnBytes bounds the bytes of one variable-size column; tests lower it.
 	columnBytes int
 }

@@ -132,30 +132,39 @@ func TestTextFunctions(t *testing.T) {
 		{call("md5", text, lit("abc")), "900150983cd24fb0d6963f7d28e17f72"},
 		{call("concat_ws", text, lit("-"), lit("a"), lit(""), lit("b")), "a--b"},
 		{cast("1e9", vocab.F64), "1e+09"}, {cast(".5", vocab.F64), "0.5"}, {cast("5.", vocab.F64), "5"}, {cast("-Infinity", vocab.F64), "-Inf"},
-		{cast("+nan", vocab.F64), "NaN"}, {cast("1e999", vocab.F64), "+Inf"}, {cast("0x10", vocab.F64), "failed"}, {cast("1_0", vocab.F64), "failed"},
-		{cast(".", vocab.F64), "failed"}, {cast("1e", vocab.F64), "failed"}, {cast(" 1", vocab.F64), "failed"}, {cast("infinit", vocab.F64), "failed"},
-		{cast("+7", i64), "7"}, {cast("-9223372036854775808", i64), "-9223372036854775808"}, {cast("9223372036854775808", i64), "failed"},
-		{cast("99999999999999999999", i64), "failed"}, {cast("+-7", i64), "failed"}, {cast("", i64), "failed"}, {cast("-0", vocab.U8), "0"}, {cast("-1", vocab.U8), "failed"},
-		{cast(" ON ", vocab.Bool), "true"}, {cast("of", vocab.Bool), "false"}, {cast("tr ue", vocab.Bool), "failed"},
+		{cast("+nan", vocab.F64), "NaN"}, {cast("1e999", vocab.F64), "+Inf"}, {cast("0x10", vocab.F64), "failed: cast_failed"}, {cast("1_0", vocab.F64), "failed: cast_failed"},
+		{cast(".", vocab.F64), "failed: cast_failed"}, {cast("1e", vocab.F64), "failed: cast_failed"}, {cast(" 1", vocab.F64), "failed: cast_failed"}, {cast("infinit", vocab.F64), "failed: cast_failed"},
+		{cast("+7", i64), "7"}, {cast("-9223372036854775808", i64), "-9223372036854775808"}, {cast("9223372036854775808", i64), "failed: cast_failed"},
+		{cast("99999999999999999999", i64), "failed: cast_failed"}, {cast("+-7", i64), "failed: cast_failed"}, {cast("", i64), "failed: cast_failed"}, {cast("-0", vocab.U8), "0"}, {cast("-1", vocab.U8), "failed: cast_failed"},
+		{cast(" ON ", vocab.Bool), "true"}, {cast("of", vocab.Bool), "false"}, {cast("tr ue", vocab.Bool), "failed: cast_failed"},
 		{apply(typed.OpCast, vocab.Scalar(text), lit(1e21)), "1000000000000000000000"}, {apply(typed.OpCast, vocab.Scalar(text), lit(math.Copysign(0, -1))), "-0"},
 		{apply(typed.OpCast, vocab.Scalar(text), lit(math.Inf(-1))), "-inf"}, {apply(typed.OpCast, vocab.Scalar(text), lit(math.NaN())), "NaN"},
-		{apply(typed.OpCast, vocab.Scalar(i64), lit(-0x1p63)), "-9223372036854775808"}, {apply(typed.OpCast, vocab.Scalar(i64), lit(0x1p63)), "failed"},
+		{apply(typed.OpCast, vocab.Scalar(i64), lit(-0x1p63)), "-9223372036854775808"}, {apply(typed.OpCast, vocab.Scalar(i64), lit(0x1p63)), "failed: cast_failed"},
 		{apply(typed.OpCast, vocab.Scalar(vocab.U8), lit(-0.99)), "0"}, {apply(typed.OpCast, vocab.Scalar(vocab.U8), lit(255.99)), "255"},
 	} {
-		p, err := CompileConstruction(&typed.Construction{Output: fieldsOf(vocab.Field{Name: "o", Type: c.e.Type, Optional: true}), Steps: []typed.Step{{Expr: c.e}}}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec := textsOf(memory.DefaultAllocator, []string{"", ""})
-		got := p.Run(&Context{Memory: memory.DefaultAllocator}, &Rows{Input: rec, Select: batch.All(2)}, NewScratch())
-		result := "failed"
-		if len(got.Failed) == 0 {
-			result = got.Batch.Column(0).ValueStr(1)
-		}
-		if result != c.want {
-			t.Errorf("%s %s: %q, want %q", c.e.Func, c.e.Type, result, c.want)
+		if got := evaluate(t, c.e); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.e.Func, c.e.Type, got, c.want)
 		}
 	}
+}
+
+// evaluate computes an expression without columns: its value, "(null)", or the kind
+// of its failure behind "failed".
+func evaluate(t *testing.T, e *typed.Expr) string {
+	p, err := CompileConstruction(&typed.Construction{Output: fieldsOf(vocab.Field{Name: "o", Type: e.Type, Optional: true}), Steps: []typed.Step{{Expr: e}}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	rec := textsOf(mem, []string{"", ""})
+	defer rec.Release()
+	got := p.Run(&Context{Memory: mem}, &Rows{Input: rec, Select: batch.All(2)}, NewScratch())
+	defer got.Release()
+	if len(got.Failed) > 0 {
+		return "failed: " + got.Failed[0].Fault.Kind.String()
+	}
+	return got.Batch.Column(0).ValueStr(1)
 }
 
 func cast(s string, to vocab.Kind) *typed.Expr {
