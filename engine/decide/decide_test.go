@@ -57,6 +57,9 @@ func TestGolden(t *testing.T) {
 		t.Fatal("no golden files", err)
 	}
 	for _, file := range files {
+		if strings.HasSuffix(file, ".txt") {
+			continue // no cases
+		}
 		base, cases := golden(t, file)
 		var out []string
 		if base != "" {
