@@ -72,7 +72,9 @@ func newModel(domain string, key Key, text string, revision uint64) (*Model, err
 	if definition.Kind() != key.Kind || definition.EntityName() != key.Name {
 		return nil, fmt.Errorf("%w: %s of domain '%s' holds the text of another model", ErrModel, key, domain)
 	}
-	return &Model{Domain: domain, Key: key, Text: text, Definition: definition, Revision: revision}, nil
+	return &Model{
+		Domain: domain, Key: key, Text: text, Definition: definition, Revision: revision, references: model.References(definition),
+	}, nil
 }
 
 // entityKind reads the keywords of a domain-owned kind.

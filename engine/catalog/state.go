@@ -81,7 +81,12 @@ type Model struct {
 	Text       string // canonical statement
 	Definition model.Entity
 	Revision   uint64 // index that wrote it
+
+	references []model.Ref
 }
+
+// References lists what the definition refers to.
+func (m *Model) References() []model.Ref { return m.references }
 
 // New returns the state of a cluster that has applied nothing. Raft id 1 is its
 // founder's.

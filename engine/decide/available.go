@@ -25,13 +25,18 @@ var (
 
 // Available reports what keeps a valid candidate from being executed: one fault
 // for each thing that this build can declare and not run.
-func (c *Candidate) Available() *Invalid {
+func (c *Candidate) Available() *Invalid { return c.available(everything) }
+
+// AvailableChange is Available of a domain that runs: what the batch does not touch
+// is available.
+func (c *Candidate) AvailableChange() *Invalid { return c.available(c.scope()) }
+
+func (c *Candidate) available(s scope) *Invalid {
 	if c.pace != nil {
 		return &Invalid{Found: ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, vocab.Span{}, "not available yet: paced domains")}, Statement: -1}
 	}
-	for i := range c.entries {
-		e := &c.entries[i]
-		f := found{key: e.key}
+	for e := range c.in(s) {
+		f := foundOf(e)
 		what := missing(e.entity)
 		if what == "" {
 			what = c.withoutKernel(e)
@@ -40,7 +45,7 @@ func (c *Candidate) Available() *Invalid {
 			f.add(ast.CodeUnavailable, vocab.Span{}, "not available yet: %s", what)
 		}
 		if len(f.list) > 0 {
-			return report(e, f.list)
+			return c.report(e, f.list)
 		}
 	}
 	return nil

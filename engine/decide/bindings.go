@@ -35,23 +35,24 @@ func (c *Candidate) Offline() { c.offline = true }
 
 // checkBindings is the part of V10 that needs no content: every version that a
 // definition binds is completed.
-func (c *Candidate) checkBindings() *Invalid {
+func (c *Candidate) checkBindings(s scope, limit int) (found []*Invalid) {
 	if c.offline {
 		return nil
 	}
-	for i := range c.entries {
-		e := &c.entries[i]
+	for e := range c.in(s) {
 		b := model.Bound(e.entity)
 		if b == nil {
 			continue
 		}
-		f := found{key: e.key}
+		f := foundOf(e)
 		if d := c.checkVersion(b); d != nil {
 			f.take(ast.Diagnostics{d})
-			return report(e, f.list)
+			if found = append(found, c.report(e, f.list)); len(found) == limit {
+				break
+			}
 		}
 	}
-	return nil
+	return found
 }
 
 func (c *Candidate) checkVersion(b *ast.Binding) *ast.Diagnostic {

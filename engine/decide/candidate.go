@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"iter"
 	"slices"
 
 	"plexus/engine/catalog"
@@ -29,6 +30,12 @@ type Candidate struct {
 	dropped map[catalog.Key]bool
 	// resolved tells what VERSION LATEST of the last created definition was.
 	resolved string
+
+	// sound says that the definitions were found valid before the batch, as
+	// everything committed was: then only what the batch touches is judged.
+	sound bool
+	undo  []undone // what the batch changed, in order
+	ties  *ties    // nil until somebody asks
 }
 
 // entry is one definition of the candidate.
@@ -39,6 +46,17 @@ type entry struct {
 	// into the submitted text. statement counts the batch's statements from 0.
 	created   bool
 	statement int
+
+	refs []model.Ref   // of the entity
+	keys []catalog.Key // what they name, see names
+}
+
+// names lists what the entity names, each key once.
+func (e *entry) names() []catalog.Key {
+	if e.keys == nil {
+		e.keys = namedBy(e.entity, e.refs)
+	}
+	return e.keys
 }
 
 // NewCandidate returns the definitions of a domain as they are committed.
@@ -47,9 +65,9 @@ func NewCandidate(state *catalog.State, domain string) (*Candidate, *ast.Diagnos
 	if !ok {
 		return nil, ast.Errorf(CodeDomainMissing, vocab.Span{}, "domain '%s' does not exist", domain)
 	}
-	c := &Candidate{state: state, pace: d.Pace, domain: domain, expected: d.Definition, placement: d.Placement, dropped: map[catalog.Key]bool{}}
+	c := &Candidate{state: state, pace: d.Pace, domain: domain, expected: d.Definition, placement: d.Placement, dropped: map[catalog.Key]bool{}, sound: true}
 	for m := range state.Models(domain) {
-		c.entries = append(c.entries, entry{key: m.Key, entity: m.Definition})
+		c.entries = append(c.entries, entry{key: m.Key, entity: m.Definition, refs: m.References()})
 	}
 	return c, nil
 }
@@ -64,7 +82,8 @@ func (c *Candidate) Create(e model.Entity, span vocab.Span, statement int) *ast.
 		return about(key, ast.Errorf(CodeExists, span, "%s already exists", key))
 	}
 	e = c.resolve(c.settled(e))
-	c.entries = slices.Insert(c.entries, at, entry{key: key, entity: e, created: true, statement: statement})
+	c.insert(at, entry{key: key, entity: e, created: true, statement: statement, refs: model.References(e)})
+	c.undo = append(c.undo, undone{entry{key: key}, true})
 	delete(c.dropped, key)
 	c.changes = append(c.changes, &catalogpb.ModelChange{
 		Op: catalogpb.ModelChange_CREATE, Kind: key.Kind.String(), Name: key.Name, Text: render.Entity(e),
@@ -82,7 +101,7 @@ func (c *Candidate) Drop(key catalog.Key, span vocab.Span) *ast.Diagnostic {
 	if !ok {
 		return about(key, ast.Errorf(ast.CodeRefMissing, span, "%s does not exist", key).WithHint("%s", c.meant(key)))
 	}
-	c.entries = slices.Delete(c.entries, at, at+1)
+	c.undo = append(c.undo, undone{c.remove(at), false})
 	c.dropped[key] = true
 	c.changes = append(c.changes, &catalogpb.ModelChange{
 		Op: catalogpb.ModelChange_DROP, Kind: key.Kind.String(), Name: key.Name,
@@ -112,6 +131,18 @@ func (c *Candidate) Empty() bool { return len(c.changes) == 0 }
 
 func (c *Candidate) find(key catalog.Key) (int, bool) {
 	return slices.BinarySearchFunc(c.entries, key, func(e entry, k catalog.Key) int { return compareKeys(e.key, k) })
+}
+
+// kind yields the entries of a kind, by name.
+func (c *Candidate) kind(kind vocab.EntityKind) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		at, _ := c.find(catalog.Key{Kind: kind})
+		for ; at < len(c.entries) && c.entries[at].key.Kind == kind; at++ {
+			if !yield(&c.entries[at]) {
+				return
+			}
+		}
+	}
 }
 
 func (c *Candidate) get(kind vocab.EntityKind, name string) (model.Entity, bool) {

@@ -26,9 +26,9 @@ func (c *Candidate) checkSource(e *entry, x *model.Ingestor, f *found) {
 				client.Name)
 		}
 	}
-	for i := range c.entries {
-		if other, ok := c.entries[i].entity.(*model.Ingestor); ok && e.later(&c.entries[i]) {
-			c.checkShared(x, other, f)
+	for other := range c.kind(vocab.EntityIngestor) {
+		if e.later(other) {
+			c.checkShared(x, other.entity.(*model.Ingestor), f)
 		}
 	}
 }

@@ -37,9 +37,9 @@ func checkDelivery(c *Candidate, e *entry, f *found) {
 
 // checkEndpoint keeps host and path of an endpoint its own within the domain.
 func (c *Candidate) checkEndpoint(e *entry, x *model.Endpoint, f *found) {
-	for i := range c.entries {
-		other, ok := c.entries[i].entity.(*model.Endpoint)
-		if ok && e.later(&c.entries[i]) && other.VHost.Text == x.VHost.Text && other.Path == x.Path {
+	for at := range c.kind(vocab.EntityEndpoint) {
+		other := at.entity.(*model.Endpoint)
+		if e.later(at) && other.VHost.Text == x.VHost.Text && other.Path == x.Path {
 			f.add(ast.CodeInvalid, x.VHost.Span, "ENDPOINT '%s' already publishes PATH '%s' on VHOST '%s'",
 				other.Name, x.Path, x.VHost.Text)
 		}

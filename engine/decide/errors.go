@@ -25,6 +25,8 @@ type found struct {
 	key  catalog.Key
 }
 
+func foundOf(e *entry) found { return found{key: e.key} }
+
 func (f *found) add(code ast.Code, span vocab.Span, format string, args ...any) *ast.Diagnostic {
 	d := ast.Errorf(code, span, format, args...)
 	d.Entity = ast.Entity{Kind: f.key.Kind, Name: f.key.Name}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 
 	"plexus/engine/catalog"
@@ -73,7 +74,10 @@ func (c *Candidate) checkFunction(u *model.UDF, declared bool, f *found) {
 
 // checkFunctionCycles refuses functions that call each other in a circle, and
 // those that call themselves.
-func (c *Candidate) checkFunctionCycles() *Invalid {
+func (c *Candidate) checkFunctionCycles(s scope) *Invalid {
+	if !s.whole && !slices.ContainsFunc(s.touched, c.calledByFunction) {
+		return nil // no circle has closed
+	}
 	const (
 		entered = 1
 		left    = 2
@@ -92,7 +96,7 @@ func (c *Candidate) checkFunctionCycles() *Invalid {
 			if state[next] == entered {
 				f := found{key: e.key}
 				f.add(CodeGraphCycle, call.Name.Span, "UDFs call each other in a circle: %s", circle(path, next))
-				return report(e, f.list)
+				return c.report(e, f.list)
 			}
 			if at, ok := c.find(catalog.Key{Kind: vocab.EntityUDF, Name: next}); ok && state[next] == 0 {
 				if bad := visit(&c.entries[at]); bad != nil {
@@ -114,6 +118,12 @@ func (c *Candidate) checkFunctionCycles() *Invalid {
 		}
 	}
 	return nil
+}
+
+// calledByFunction reports whether an entity is a function that functions call.
+func (c *Candidate) calledByFunction(key catalog.Key) bool {
+	return key.Kind == vocab.EntityUDF &&
+		slices.ContainsFunc(c.tied().users[key], func(user catalog.Key) bool { return user.Kind == vocab.EntityUDF })
 }
 
 // circle writes the part of a path from a name to itself.

@@ -50,26 +50,24 @@ func (c *Candidate) checkMembersExist(e *entry, x *model.Placement, f *found) {
 
 // checkPlacements is V9: every member of a placement is one operator that has an
 // owner, and no two rules of one strength claim a pair differently.
-func (c *Candidate) checkPlacements() *Invalid {
-	any := false
-	for i := range c.entries {
-		e := &c.entries[i]
+func (c *Candidate) checkPlacements(s scope) *Invalid {
+	for e := range c.in(s) {
 		x, ok := e.entity.(*model.Placement)
 		if !ok {
 			continue
 		}
-		any = true
-		f := found{key: e.key}
+		f := foundOf(e)
 		for _, m := range x.Members() {
 			if invalid := c.checkMember(e, m, &f); invalid != nil {
 				return invalid
 			}
 		}
 		if len(f.list) > 0 {
-			return report(e, f.list)
+			return c.report(e, f.list)
 		}
 	}
-	if !any {
+	regrouped := func(key catalog.Key) bool { return key.Kind == vocab.EntityPlacement || Executes(key.Kind) }
+	if !c.canConflict() || !s.whole && !slices.ContainsFunc(s.touched, regrouped) {
 		return nil
 	}
 	g := c.graph()
@@ -77,6 +75,19 @@ func (c *Candidate) checkPlacements() *Invalid {
 		return c.conflict(conflict)
 	}
 	return nil
+}
+
+// canConflict reports whether two rules of one strength have different policies.
+func (c *Candidate) canConflict() bool {
+	policies := map[uint64]vocab.PlacementPolicy{}
+	for e := range c.kind(vocab.EntityPlacement) {
+		x := e.entity.(*model.Placement)
+		if other, ok := policies[x.Rank]; ok && other != x.Policy.PlacementPolicy {
+			return true
+		}
+		policies[x.Rank] = x.Policy.PlacementPolicy
+	}
+	return false
 }
 
 func (c *Candidate) checkMember(e *entry, m ast.Name, f *found) *Invalid {
@@ -111,7 +122,7 @@ func (c *Candidate) conflict(conflict *placement.Conflict) *Invalid {
 	f := found{key: e.key}
 	f.add(CodePlacement, e.entity.(*model.Placement).Policy.Span, "%v", conflict).
 		WithHint("the rule that is to win needs a stronger RANK: a lower number")
-	return report(e, f.list)
+	return c.report(e, f.list)
 }
 
 // rules returns the placements of a candidate whose members exist, by name.

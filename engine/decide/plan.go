@@ -19,8 +19,8 @@ func Plan(state *catalog.State, domain string) (*Revision, error) {
 	if missing != nil {
 		return nil, missing
 	}
-	if invalid := c.Validate(); invalid != nil {
-		return nil, fmt.Errorf("plan domain '%s': %w", domain, invalid)
+	if invalid := c.judge(everything, 1); len(invalid) > 0 {
+		return nil, fmt.Errorf("plan domain '%s': %w", domain, invalid[0])
 	}
 	r := &Revision{Domain: domain, Number: d.Runtime, Running: d.Running}
 	if s, ok := state.Schedule(domain); ok {

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 
 	"plexus/engine/catalog"
@@ -16,7 +17,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 		c.checkMembersExist(e, x, f)
 		return
 	}
-	for _, ref := range model.References(e.entity) {
+	for _, ref := range e.refs {
 		target := catalog.Key{Kind: ref.Kind, Name: ref.Name}
 		switch {
 		case c.Exists(target):
@@ -98,17 +99,13 @@ func (c *Candidate) checkEndpointType(e *entry, x *model.Ingestor, f *found) {
 
 // inUse is the refusal of a DROP, with every user by kind and name.
 func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
+	keys := slices.Clone(c.tied().users[target])
+	slices.SortFunc(keys, compareKeys)
 	var users []string
-	for i := range c.entries {
-		if c.pins(c.entries[i].entity, target) {
-			users = append(users, c.entries[i].key.String())
-			continue
-		}
-		for _, ref := range model.References(c.entries[i].entity) {
-			if ref.Kind == target.Kind && ref.Name == target.Name {
-				users = append(users, c.entries[i].key.String())
-				break
-			}
+	for _, key := range keys {
+		e, _ := c.get(key.Kind, key.Name)
+		if _, rule := e.(*model.Placement); !rule || c.pins(e, target) {
+			users = append(users, key.String())
 		}
 	}
 	return about(target, ast.Errorf(CodeInUse, vocab.Span{}, "%s is used by %s", target, strings.Join(users, ", ")))

@@ -34,7 +34,7 @@ func (c *Candidate) settle() {
 		if !e.created || next == e.entity {
 			continue
 		}
-		e.entity = next
+		e.entity, e.refs, e.keys = next, model.References(next), nil // of the same names
 		for _, change := range c.changes {
 			if change.GetKind() == e.key.Kind.String() && change.GetName() == e.key.Name && change.GetText() != "" {
 				change.Text = render.Entity(next)

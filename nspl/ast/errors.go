@@ -100,6 +100,14 @@ func (d *Diagnostic) WithHint(format string, args ...any) *Diagnostic {
 	return d
 }
 
+// Naming lets the message name the entity, where it does not yet: the fault is in
+// another one than the statement is about.
+func (d *Diagnostic) Naming() {
+	if d.Entity.Kind != 0 && !strings.Contains(d.Message, d.Entity.String()) {
+		d.Message = d.Entity.String() + ": " + d.Message
+	}
+}
+
 // Diagnostics are all faults of one entity, in the order of the text.
 type Diagnostics []*Diagnostic
 
