@@ -126,6 +126,9 @@ func (c *Candidate) Step() *catalogpb.Step {
 	}}}
 }
 
+// Definition is the index that last changed the committed definitions.
+func (c *Candidate) Definition() uint64 { return c.expected }
+
 // Empty reports whether the batch changes nothing.
 func (c *Candidate) Empty() bool { return len(c.changes) == 0 }
 

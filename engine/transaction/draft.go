@@ -20,7 +20,7 @@ func Draft(v View, domain string, list []Statement) (*catalog.State, *decide.Can
 	}
 	c, missing := decide.NewCandidate(b.state, domain)
 	if missing != nil {
-		return nil, nil, &Fault{Found: diagnostics(missing), Operation: -1}
+		return nil, nil, nobody(missing)
 	}
 	return b.state, c, nil
 }

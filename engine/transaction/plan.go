@@ -60,14 +60,9 @@ func (p *Plan) Moved() (n int) {
 // Make plans statements against a view (X1, X3). The last run of model mutations
 // may be incomplete.
 func Make(v View, domain string, list []Statement) (*Plan, *Fault) {
-	d, ok := v.State.Domain(domain)
-	if !ok {
-		return nil, &Fault{ast.Diagnostics{{Code: decide.CodeDomainMissing, Message: "domain '" + domain + "' does not exist"}}, -1}
-	}
-	b := &builder{
-		state: v.State, cluster: v.Cluster, offline: v.Offline, domain: domain,
-		plan:   &Plan{Captured: v.State.CapturedOf(d), Report: &transactionpb.Report{Complete: true, Effects: &transactionpb.Effects{}}},
-		report: reporter{},
+	b, fault := newBuilder(v, domain)
+	if fault != nil {
+		return nil, fault
 	}
 	for i := range list {
 		if fault := b.add(i, &list[i]); fault != nil {
@@ -79,6 +74,21 @@ func Make(v View, domain string, list []Statement) (*Plan, *Fault) {
 	}
 	b.report.finish(b.plan)
 	return b.plan, nil
+}
+
+func newBuilder(v View, domain string) (*builder, *Fault) {
+	d, ok := v.State.Domain(domain)
+	if !ok {
+		return nil, &Fault{
+			Found:     ast.Diagnostics{{Code: decide.CodeDomainMissing, Message: "domain '" + domain + "' does not exist"}},
+			Operation: -1, Cause: -1,
+		}
+	}
+	return &builder{
+		state: v.State, cluster: v.Cluster, offline: v.Offline, domain: domain,
+		plan:   &Plan{Captured: v.State.CapturedOf(d), Report: &transactionpb.Report{Complete: true, Effects: &transactionpb.Effects{}}},
+		report: reporter{},
+	}, nil
 }
 
 // builder turns statements into steps, keeping the state that each step would
@@ -94,6 +104,30 @@ type builder struct {
 	open  *decide.Candidate // the run of model mutations in progress
 	first int               // its first statement, from 0
 	last  int
+	// mutated tells which statement of the list changed an entity last.
+	mutated map[catalog.Key]int
+
+	// rehearsal is whose candidates are used, nil for none. Then there are no reports
+	// and schedules, and failed is what makes the run in progress no valid graph.
+	rehearsal *Rehearsal
+	failed    []*Fault
+}
+
+// faultOf is a fault of one statement.
+func faultOf(found ast.Diagnostics, i int) *Fault { return &Fault{Found: found, Operation: i, Cause: i} }
+
+// nobody is a fault of the list as a whole.
+func nobody(found ...*ast.Diagnostic) *Fault { return faultOf(found, -1) }
+
+// invalid makes a verdict a fault.
+func (b *builder) invalid(v *decide.Invalid) *Fault {
+	f := faultOf(v.Found, v.Statement)
+	for _, key := range v.Causes {
+		if i, ok := b.mutated[key]; ok {
+			f.Cause = max(f.Cause, i)
+		}
+	}
+	return f
 }
 
 func (b *builder) add(i int, s *Statement) *Fault {
@@ -104,7 +138,7 @@ func (b *builder) add(i int, s *Statement) *Fault {
 			return fault
 		}
 		if d := b.startable(x); d != nil {
-			return &Fault{ast.Diagnostics{d}, i}
+			return faultOf(ast.Diagnostics{d}, i)
 		}
 		return b.single(i, x, b.setRunning(true, x.AtNow), subject, "started domain '"+b.domain+"'", transactionpb.Reason_STARTS, catalog.Key{})
 	case *ast.Stop:
@@ -120,20 +154,36 @@ func (b *builder) add(i int, s *Statement) *Fault {
 		return b.reset(i, x)
 	}
 	if b.open == nil {
-		c, missing := decide.NewCandidate(b.state, b.domain)
-		if missing != nil {
-			return &Fault{ast.Diagnostics{missing}, -1}
-		}
-		if b.offline {
-			c.Offline()
+		c, fault := b.begin()
+		if fault != nil {
+			return fault
 		}
 		b.open, b.first = c, i
 	}
 	b.last = i
 	if found := b.mutate(i, s, subject); len(found) > 0 {
-		return &Fault{found, i}
+		return faultOf(found, i)
 	}
 	return nil
+}
+
+// begin returns what a run of model mutations changes.
+func (b *builder) begin() (*decide.Candidate, *Fault) {
+	if b.rehearsal != nil {
+		return b.rehearsal.candidate(b)
+	}
+	return b.candidate()
+}
+
+func (b *builder) candidate() (*decide.Candidate, *Fault) {
+	c, missing := decide.NewCandidate(b.state, b.domain)
+	if missing != nil {
+		return nil, nobody(missing)
+	}
+	if b.offline {
+		c.Offline()
+	}
+	return c, nil
 }
 
 // mutate takes one statement into the open run.
@@ -165,7 +215,18 @@ func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 		o.Resolved = b.open.Resolved()
 	}
 	b.report.operation(i, o, reason, key)
+	if len(found) == 0 {
+		b.changed(key, i)
+	}
 	return found
+}
+
+// changed remembers who changed an entity last.
+func (b *builder) changed(key catalog.Key, i int) {
+	if b.mutated == nil {
+		b.mutated = map[catalog.Key]int{}
+	}
+	b.mutated[key] = i
 }
 
 func diagnostics(d *ast.Diagnostic) ast.Diagnostics {
@@ -200,12 +261,16 @@ func (b *builder) single(i int, x ast.Statement, change *catalogpb.Step, subject
 	}
 	before := b.state
 	if r := b.apply(change); r != nil {
-		return &Fault{ast.Diagnostics{ast.Errorf(ast.Code(r.Code), x.Place(), "%s", r.Message)}, i}
+		return faultOf(ast.Diagnostics{ast.Errorf(ast.Code(r.Code), x.Place(), "%s", r.Message)}, i)
+	}
+	if b.rehearsal != nil {
+		b.rehearsal.stepped(b)
+		return nil
 	}
 	step := &transactionpb.Step{First: uint32(i + 1), Last: uint32(i + 1), Changes: []*catalogpb.Step{change}, Level: decide.Dynamic.String()}
 	if reason == transactionpb.Reason_ALTERS {
 		if d := b.schedule(step); d != nil {
-			return &Fault{ast.Diagnostics{d}, i}
+			return faultOf(ast.Diagnostics{d}, i)
 		}
 	}
 	o := outcome(x, subject, text, false)
@@ -224,15 +289,18 @@ func (b *builder) close() *Fault {
 		b.open = nil
 		return nil
 	}
+	if b.rehearsal != nil {
+		return b.rehearsed(c)
+	}
 	step := &transactionpb.Step{First: uint32(b.first + 1), Last: uint32(b.last + 1)}
 	if invalid := c.Validate(); invalid != nil {
-		fault := &Fault{invalid.Found, invalid.Statement}
+		fault := b.invalid(invalid)
 		b.report.incomplete(step, b.state, b.domain, fault)
 		return fault
 	}
 	if d, ok := b.state.Domain(b.domain); ok && d.Running {
-		if invalid := c.Available(); invalid != nil {
-			return &Fault{invalid.Found, invalid.Statement}
+		if invalid := c.AvailableChange(); invalid != nil {
+			return b.invalid(invalid)
 		}
 	}
 	before := b.state
@@ -241,14 +309,36 @@ func (b *builder) close() *Fault {
 	change := c.Step()
 	b.open = nil
 	if r := b.apply(change); r != nil {
-		return &Fault{ast.Diagnostics{{Code: ast.Code(r.Code), Message: r.Message}}, -1}
+		return nobody(&ast.Diagnostic{Code: ast.Code(r.Code), Message: r.Message})
 	}
 	step.Changes = []*catalogpb.Step{change}
 	if d := b.schedule(step); d != nil {
-		return &Fault{ast.Diagnostics{d}, -1}
+		return nobody(d)
 	}
 	b.report.step(step, before, b.state, b.domain, true)
 	b.plan.Steps = append(b.plan.Steps, step)
+	return nil
+}
+
+// rehearsed ends the open run of a rehearsal.
+func (b *builder) rehearsed(c *decide.Candidate) *Fault {
+	invalid := c.Faults()
+	if d, ok := b.state.Domain(b.domain); ok && d.Running && len(invalid) == 0 {
+		if missing := c.AvailableChange(); missing != nil {
+			invalid = append(invalid, missing)
+		}
+	}
+	for _, v := range invalid {
+		b.failed = append(b.failed, b.invalid(v))
+	}
+	if len(b.failed) > 0 {
+		return b.failed[0]
+	}
+	b.open = nil
+	if r := b.apply(c.Step()); r != nil {
+		return nobody(&ast.Diagnostic{Code: ast.Code(r.Code), Message: r.Message})
+	}
+	c.Committed(b.state)
 	return nil
 }
 

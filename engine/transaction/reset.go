@@ -19,7 +19,7 @@ func (b *builder) reset(i int, x *ast.ResetWASM) *Fault {
 	if len(found) == 0 {
 		found = ast.Diagnostics{ast.Errorf(ast.CodeUnavailable, x.Place(), "not available yet: guest state of WASM processors")}
 	}
-	return &Fault{found.About(ast.Entity{Kind: key.Kind, Name: key.Name}), i}
+	return faultOf(found.About(ast.Entity{Kind: key.Kind, Name: key.Name}), i)
 }
 
 // checkReset demands the selected domain, a processor that is there, and a scope

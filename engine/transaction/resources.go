@@ -20,7 +20,7 @@ func (b *builder) createResource(i int, x *ast.CreateResource, subject string) *
 	if _, ok := b.state.Resource(b.domain, x.Name.Text); ok {
 		if !x.IfNotExists {
 			d := ast.Errorf(decide.CodeExists, x.Name.Span, "%s already exists", key)
-			return &Fault{ast.Diagnostics{d}.About(ast.Entity{Kind: key.Kind, Name: key.Name}), i}
+			return faultOf(ast.Diagnostics{d}.About(ast.Entity{Kind: key.Kind, Name: key.Name}), i)
 		}
 		o := outcome(x, subject, subject+" already exists", true)
 		b.plan.Outcomes = append(b.plan.Outcomes, o)
@@ -36,6 +36,9 @@ func (b *builder) rebind(i int, x *ast.RebindResource, o *transactionpb.Outcome)
 	lines, keys, found := b.open.Rebind(x, i)
 	o.Text = strings.Join(lines, "\n")
 	b.report.operation(i, o, transactionpb.Reason_REBINDS, catalog.Key{})
+	for _, key := range keys {
+		b.changed(key, i)
+	}
 	b.report.operations[len(b.report.operations)-1].Effects.Rebound = keyRecords(keys)
 	return found
 }

@@ -65,6 +65,9 @@ func Subject(s *Statement, domain string) string {
 type Fault struct {
 	Found     ast.Diagnostics
 	Operation int // from 0; -1 for none of the list
+	// Cause is the statement that is to blame: Operation, or the one that changed last
+	// what a fault of an older definition follows from; -1 for none.
+	Cause int
 }
 
 // outcome is what a statement comes to.

@@ -67,31 +67,9 @@ func InComment(text string) bool {
 			list := commentsIn(text, from, l.pos)
 			return len(list) > 0 && list[len(list)-1].Span.End == len(text)
 		}
-		if _, bad := l.next(); bad != nil {
-			return false
-		}
-	}
-}
-
-// Tail returns where the last statement of a text begins: behind the last
-// semicolon that ends one, and behind what separates it from the next. Broken is
-// where the text stops being tokens, as in a string that has no end yet; the
-// length of the text where it does not.
-func Tail(text string) (start, broken int) {
-	l := &lexer{src: text}
-	l.skipSpace()
-	start = l.pos
-	for {
-		l.skipSpace()
 		at := l.pos
-		switch kind, bad := l.next(); {
-		case bad != nil:
-			return start, at
-		case kind == tokenEnd:
-			return start, len(text)
-		case kind == ';':
-			l.skipSpace()
-			start = l.pos
+		if _, bad := l.next(); bad != nil {
+			l.pos = l.recovered(at)
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	tokenGe               // >=
 	tokenLe               // <=
 	tokenScope            // ::
+	tokenBroken           // no token, see recovered
 )
 
 // token is one token; its text is src[start:end].

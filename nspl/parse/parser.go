@@ -36,8 +36,6 @@ type parser struct {
 	foreignName [2]int
 	// roles is what each token is in its statement; nil unless [Tokens] asks.
 	roles []Role
-	// cut says that the last statement of a script ended with the text.
-	cut bool
 	// secret is set where a token may be a password.
 	secret bool
 	// tryCast is set while the operand of TRY_CAST is read, outside of brackets:
@@ -59,10 +57,10 @@ func run[T any](src string, grammar func(*parser) T) (T, error) {
 		var none T
 		return none, bad
 	}
-	if result, read := quickly(src, tokens, grammar); read {
+	var result T
+	if quick := (&parser{src: src, tokens: tokens}); quick.quickly(func() { result = grammar(quick) }) {
 		return result, nil
 	}
-	var result T
 	p := &parser{src: src, tokens: tokens}
 	if found := p.attempt(func() { result = grammar(p) }); found != nil {
 		var none T
@@ -72,8 +70,10 @@ func run[T any](src string, grammar func(*parser) T) (T, error) {
 }
 
 // quickly calls the grammar without recording what it expects.
-func quickly[T any](src string, tokens []token, grammar func(*parser) T) (result T, read bool) {
+func (p *parser) quickly(grammar func()) (read bool) {
+	p.quiet = true
 	defer func() {
+		p.quiet = false
 		switch r := recover().(type) {
 		case nil:
 		case fault, unrecorded:
@@ -82,7 +82,8 @@ func quickly[T any](src string, tokens []token, grammar func(*parser) T) (result
 			panic(r)
 		}
 	}()
-	return grammar(&parser{src: src, tokens: tokens, quiet: true}), true
+	grammar()
+	return true
 }
 
 // fail ends the parse with what was expected at the furthest token.
