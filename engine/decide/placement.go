@@ -44,7 +44,7 @@ func (c *Candidate) checkMembersExist(e *entry, x *model.Placement, f *found) {
 				return
 			}
 		}
-		f.add(ast.CodeRefMissing, m.Span, "%s requires missing runtime node '%s'", e.key, m.Text).Hint = c.meantOperator(m.Text)
+		f.add(ast.CodeRefMissing, m.Span, "%s requires missing runtime node '%s'", e.key, m.Text).WithTarget(0, m.Text).Hint = c.meantOperator(m.Text)
 	}
 }
 

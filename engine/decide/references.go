@@ -27,7 +27,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 			f.list = ast.Diagnostics{c.inUse(target)}
 			return
 		default:
-			f.add(ast.CodeRefMissing, ref.Span, "%s requires missing %s", e.key, target).Hint = c.meant(target)
+			f.add(ast.CodeRefMissing, ref.Span, "%s requires missing %s", e.key, target).WithTarget(target.Kind, target.Name).Hint = c.meant(target)
 		}
 	}
 	if len(f.list) > 0 {

@@ -25,7 +25,7 @@ func (c *Candidate) Subscription(x *ast.CreateSubscription) (*Subscription, ast.
 	if !ok {
 		target := catalog.Key{Kind: vocab.EntityRelay, Name: m.Relay.Text}
 		missing := ast.Errorf(ast.CodeRefMissing, m.Relay.Span, "SUBSCRIPTION '%s' requires missing %s", m.Name, target)
-		missing.Hint = c.meant(target)
+		missing.WithTarget(target.Kind, target.Name).Hint = c.meant(target)
 		return s, append(found, missing)
 	}
 	s.Schema = schema

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"slices"
+
 	"plexus/engine/catalog"
 	"plexus/engine/catalog/catalogpb"
 	"plexus/engine/decide"
@@ -34,7 +36,7 @@ func (r *runner) run(s ast.Statement, text string) {
 	switch x := s.(type) {
 	case *ast.Use:
 		r.domain = x.Domain.Text
-		r.selected(x)
+		r.here(x)
 	case *ast.CreateDomain:
 		r.createDomain(x)
 	case *ast.CreateUser:
@@ -74,181 +76,145 @@ func (r *runner) beside(s ast.Statement, class ast.Class) {
 	}
 }
 
-func (r *runner) refused(at ast.Statement, refusal *catalog.Refusal) {
-	if refusal != nil {
-		r.fault(ast.Code(refusal.Code), at.Place(), "%s", refusal.Message)
+// refused reports why a statement about the cluster is refused, and remembers it.
+func (r *runner) refused(at ast.Statement, v verb, about ast.Entity, refusal *catalog.Refusal) {
+	if refusal == nil {
+		delete(r.failed, r.failedKey(about.Kind, about.Name))
+		return
 	}
+	d := ast.Errorf(ast.Code(refusal.Code), at.Place(), "%s", refusal.Message)
+	d.Entity = about
+	if !r.follows(&world{}, d) {
+		r.report(r.file, d)
+	}
+	r.mark(v, about.Kind, about.Name)
 }
 
 func (r *runner) createDomain(x *ast.CreateDomain) {
-	if _, known := r.state.Domain(x.Name.Text); known && x.IfNotExists {
+	name := x.Name.Text
+	if _, known := r.real.State().Domain(name); known && x.IfNotExists {
 		return
 	}
 	e, found := model.Lower(x)
-	if found == nil {
-		r.refused(x, r.apply(decide.CreateDomain(e.(*model.Domain))))
-		return
-	}
-	r.failed[failedKey{key: catalog.Key{Kind: vocab.EntityDomain, Name: x.Name.Text}}] = true
 	for _, d := range found {
 		r.report(r.file, d)
 	}
+	if found != nil {
+		r.mark(declares, vocab.EntityDomain, name)
+		return
+	}
+	r.refused(x, declares, ast.Entity{Kind: vocab.EntityDomain, Name: name}, r.apply(decide.CreateDomain(e.(*model.Domain))))
+	delete(r.worlds, name) // now it is there
 }
 
 // user checks a statement about a user.
 func (r *runner) user(password ast.Text, x ast.Statement, step *catalogpb.Step, ifNotExists bool) {
 	if c := step.GetCreateUser(); c != nil {
-		if _, known := r.state.User(c.GetName()); known && ifNotExists {
+		if _, known := r.real.State().User(c.GetName()); known && ifNotExists {
 			return
 		}
 	}
 	for _, d := range model.CheckPassword(password) {
 		r.report(r.file, d)
 	}
-	r.refused(x, r.apply(step))
+	v, name := verb(0), step.GetAlterUser().GetName()
+	if c := step.GetCreateUser(); c != nil {
+		v, name = declares, c.GetName()
+	}
+	r.refused(x, v, ast.Entity{Kind: vocab.EntityUser, Name: name}, r.apply(step))
 }
 
 // dropCluster drops a user or a domain; it reports whether the statement does.
 func (r *runner) dropCluster(x *ast.Drop) bool {
+	step := &catalogpb.Step{}
 	switch x.Kind {
 	case vocab.EntityUser:
-		r.refused(x, r.apply(&catalogpb.Step{Body: &catalogpb.Step_DropUser{DropUser: &catalogpb.DropUser{Name: x.Name.Text}}}))
+		step.Body = &catalogpb.Step_DropUser{DropUser: &catalogpb.DropUser{Name: x.Name.Text}}
 	case vocab.EntityDomain:
-		r.refused(x, r.apply(&catalogpb.Step{Body: &catalogpb.Step_DropDomain{DropDomain: &catalogpb.DropDomain{Name: x.Name.Text}}}))
+		step.Body = &catalogpb.Step_DropDomain{DropDomain: &catalogpb.DropDomain{Name: x.Name.Text}}
 	default:
 		return false
 	}
+	r.refused(x, drops, ast.Entity{Kind: x.Kind, Name: x.Name.Text}, r.apply(step))
 	return true
 }
 
 // exists reports an entity that a statement names and nobody declared.
 func (r *runner) exists(x ast.Statement, kind vocab.EntityKind, name ast.Name) {
-	if !r.selected(x) {
+	w := r.here(x)
+	key := catalog.Key{Kind: kind, Name: name.Text}
+	if _, ok := w.State().Model(w.domain, key); ok || kind == vocab.EntityResource {
 		return
 	}
-	key := catalog.Key{Kind: kind, Name: name.Text}
-	if _, ok := r.state.Model(r.domain, key); !ok && !r.failed[failedKey{r.domain, key}] && kind != vocab.EntityResource {
-		r.fault(ast.CodeRefMissing, name.Span, "%s does not exist", key)
+	if d := ast.Errorf(ast.CodeRefMissing, name.Span, "%s does not exist", key).WithTarget(kind, name.Text); !r.follows(w, d) {
+		r.report(r.file, d)
 	}
 }
 
 // subscription checks the relay and the predicate.
 func (r *runner) subscription(x *ast.CreateSubscription) {
-	if !r.selected(x) || r.failed[failedKey{r.domain, catalog.Key{Kind: vocab.EntityRelay, Name: x.Relay.Text}}] {
-		return
-	}
-	c, missing := decide.NewCandidate(r.state, r.domain)
+	w := r.here(x)
+	c, missing := decide.NewCandidate(w.State(), w.domain)
 	if missing != nil {
 		return
 	}
 	_, found := c.Subscription(x)
 	for _, d := range found {
-		r.report(r.file, d)
+		if !r.follows(w, d) {
+			r.report(r.file, d)
+		}
 	}
 }
 
 // change carries out one statement about the selected domain.
 func (r *runner) change(s ast.Statement, text string) {
-	if !r.selected(s) {
-		return
-	}
+	w := r.here(s)
 	one, found := transaction.NewStatement(s, text)
 	if len(found) > 0 {
-		r.lost(r.domain, &queued{one, r.file}, found)
+		r.lost(w, &queued{one, r.file}, found)
 		return
 	}
-	r.plan(r.domain, []queued{{one, r.file}}, s.Place())
+	r.plan(w, []queued{{one, r.file}}, s.Place())
 }
 
-// plan plans statements together and applies what they come to. Those that fail are
-// reported and left out.
-func (r *runner) plan(domain string, list []queued, at vocab.Span) {
+// plan carries statements out together. Those that fail are reported and left out.
+func (r *runner) plan(w *world, list []queued, at vocab.Span) {
+	if w.supposed { // nobody knows whether it runs
+		list = slices.DeleteFunc(list, func(s queued) bool { return ast.ClassOf(s.Parsed) == ast.DomainLifecycle })
+	}
 	for len(list) > 0 {
 		statements := make([]transaction.Statement, len(list))
 		for i := range list {
 			statements[i] = list[i].Statement
 		}
-		plan, fault := transaction.Make(r.view(), domain, statements)
-		if fault == nil {
-			fault = plan.Incomplete
-		}
-		if fault == nil {
-			for _, step := range plan.Steps {
-				if refusal := r.apply(step.GetChanges()...); refusal != nil {
-					r.fault(ast.Code(refusal.Code), at, "%s", refusal.Message)
-					return
-				}
+		faults := w.Run(w.domain, statements)
+		if len(faults) == 0 {
+			for i := range list {
+				r.carried(w, list[i].Parsed)
 			}
 			r.resources(list)
 			return
 		}
-		if fault.Operation < 0 {
-			for _, d := range fault.Found {
-				d.Span = at
-				r.report(r.file, d)
+		left := make([]bool, len(list))
+		for _, f := range faults {
+			if f.Cause < 0 {
+				for _, d := range f.Found {
+					d.Span = at
+					r.report(r.file, d)
+				}
+				return
 			}
-			return
+			r.lost(w, &list[f.Cause], f.Found)
+			left[f.Cause] = true
 		}
-		r.lost(domain, &list[fault.Operation], fault.Found)
-		list = append(list[:fault.Operation:fault.Operation], list[fault.Operation+1:]...)
-	}
-}
-
-// lost reports a statement that cannot be carried out, unless it fails only for
-// what failed before it, and remembers what it would have declared.
-func (r *runner) lost(domain string, s *queued, found ast.Diagnostics) {
-	if _, ok := s.Parsed.(ast.Declaration); ok {
-		r.failed[failedKey{domain, declared(s.Parsed)}] = true
-	}
-	for _, d := range found {
-		switch {
-		case d.Code == ast.CodeUnavailable:
-			r.unchecked(s.file, placed(d.Span, s.Parsed.Place()), d.Message)
-		case d.Code == ast.CodeRefMissing && r.consequence(domain, s.Parsed):
-		default:
-			d.Span = placed(d.Span, s.Parsed.Place())
-			r.report(s.file, d)
-		}
-	}
-}
-
-// placed returns a span, or another one where it is none.
-func placed(span, other vocab.Span) vocab.Span {
-	if span == (vocab.Span{}) {
-		return other
-	}
-	return span
-}
-
-// declared returns what a statement declares, changes or drops.
-func declared(s ast.Statement) catalog.Key {
-	switch x := s.(type) {
-	case ast.Declaration:
-		return catalog.Key{Kind: x.Declares(), Name: x.Declared().Name.Text}
-	case ast.Alteration:
-		return catalog.Key{Kind: x.Alters(), Name: x.Altered().Name.Text}
-	case *ast.Drop:
-		return catalog.Key{Kind: x.Kind, Name: x.Name.Text}
-	}
-	return catalog.Key{}
-}
-
-// consequence reports whether a statement names something whose own declaration
-// failed.
-func (r *runner) consequence(domain string, s ast.Statement) bool {
-	if d, ok := s.(ast.Declaration); ok {
-		e, found := model.Lower(d)
-		if found != nil || e == nil {
-			return false
-		}
-		for _, ref := range e.Refs() {
-			if r.failed[failedKey{domain, catalog.Key{Kind: ref.Kind, Name: ref.Name}}] {
-				return true
+		var rest []queued
+		for i := range list {
+			if !left[i] {
+				rest = append(rest, list[i])
 			}
 		}
-		return false
+		list = rest
 	}
-	return r.failed[failedKey{domain, declared(s)}]
 }
 
 // resources lists what of the declared entities only a cluster can check.
@@ -273,11 +239,11 @@ func (r *runner) control(s ast.Statement) {
 	switch s.(type) {
 	case *ast.Begin:
 		if r.tx != nil {
-			r.fault(codeTxState, s.Place(), "a transaction on domain '%s' is open already", r.tx.domain)
+			r.fault(codeTxState, s.Place(), "a transaction on domain '%s' is open already", r.tx.world.domain)
 			return
 		}
-		r.selected(s)
-		r.tx = &open{begin: Place{r.file, s.Place()}, domain: r.domain}
+		r.here(s)
+		r.begin(s.Place())
 	case *ast.Commit:
 		if r.tx == nil {
 			r.fault(codeTxState, s.Place(), "no transaction is open; run BEGIN")
@@ -292,11 +258,20 @@ func (r *runner) control(s ast.Statement) {
 	}
 }
 
+// begin opens a transaction on the selected domain.
+func (r *runner) begin(at vocab.Span) {
+	w, ok := r.worlds[r.domain]
+	if !ok {
+		w = &world{Rehearsal: r.real, domain: r.domain}
+	}
+	r.tx = &open{begin: Place{r.file, at}, world: w}
+}
+
 // queue takes a statement into the transaction.
 func (r *runner) queue(s ast.Statement, text string) {
 	one, found := transaction.NewStatement(s, text)
 	if len(found) > 0 {
-		r.lost(r.tx.domain, &queued{one, r.file}, found)
+		r.lost(r.tx.world, &queued{one, r.file}, found)
 		return
 	}
 	r.tx.list = append(r.tx.list, queued{one, r.file})
@@ -306,9 +281,7 @@ func (r *runner) queue(s ast.Statement, text string) {
 func (r *runner) commit(at vocab.Span) {
 	tx := r.tx
 	r.tx = nil
-	if _, ok := r.state.Domain(tx.domain); ok {
-		r.plan(tx.domain, tx.list, at)
-	}
+	r.plan(tx.world, tx.list, at)
 }
 
 // leftOpen reports a transaction that the script does not end. What it would do is

@@ -68,56 +68,78 @@ const (
 
 // Check carries the files out as one script.
 func Check(files ...File) *Result {
-	r := &runner{state: catalog.New(primitives.UUID{}), domain: firstDomain, failed: map[failedKey]bool{}, result: &Result{}}
+	r := newRunner()
+	for i, f := range files {
+		r.file = i
+		for _, piece := range parse.Pieces(f.Text) {
+			for _, d := range piece.Faults {
+				r.report(i, d)
+			}
+			if piece.Statement == nil {
+				r.attempted(piece.Attempt)
+				continue
+			}
+			r.result.Statements = append(r.result.Statements, Statement{i, r.domain, piece.Statement})
+			r.run(piece.Statement, f.Text)
+		}
+	}
+	return r.finish()
+}
+
+// newRunner begins with a new cluster.
+func newRunner() *runner {
+	r := &runner{
+		real: rehearsal(catalog.New(primitives.UUID{})), domain: firstDomain,
+		worlds: map[string]*world{}, failed: map[failedKey]verb{}, result: &Result{},
+	}
 	r.apply(&catalogpb.Step{Body: &catalogpb.Step_CreateUser{CreateUser: &catalogpb.CreateUser{Name: firstUser, PasswordHash: "-"}}})
 	r.apply(&catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: firstDomain}}})
 	r.apply(&catalogpb.Step{Body: &catalogpb.Step_AddNode{AddNode: &catalogpb.AddNode{Node: &catalogpb.Node{
 		Id: localNode, RaftId: 1, Role: catalogpb.Node_VOTER}}}})
-	for i, f := range files {
-		r.file = i
-		statements, faults := parse.Script(f.Text)
-		for _, d := range faults {
-			r.report(i, d)
-		}
-		for _, s := range statements {
-			r.result.Statements = append(r.result.Statements, Statement{i, r.domain, s})
-			r.run(s, f.Text)
-		}
-	}
+	return r
+}
+
+// rehearsal carries statements out on a cluster of one node.
+func rehearsal(state *catalog.State) *transaction.Rehearsal {
+	return transaction.NewRehearsal(transaction.View{
+		State: state, Cluster: decide.Cluster{Nodes: []schedule.Node{{ID: localNode, Live: true, Voter: true}}}, Offline: true,
+	})
+}
+
+// finish returns the result in the order of the files.
+func (r *runner) finish() *Result {
 	r.leftOpen()
-	r.result.State, r.result.Domain = r.state, r.domain
+	r.result.State, r.result.Domain = r.real.State(), r.domain
 	slices.SortStableFunc(r.result.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Start, b.Span.Start))
 	})
+	if over := len(r.result.Findings) - findingsMax; over > 0 {
+		r.result.Findings, r.result.More = r.result.Findings[:findingsMax], over
+	}
 	slices.SortStableFunc(r.result.Unchecked, func(a, b Unchecked) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Start, b.Span.Start))
 	})
 	return r.result
 }
 
-// failedKey is an entity whose declaration failed.
-type failedKey struct {
-	domain string
-	key    catalog.Key
-}
-
 // runner carries statements out.
 type runner struct {
-	state  *catalog.State
-	domain string // selected
+	real   *transaction.Rehearsal
+	domain string // selected; "" while nobody knows which
 	file   int    // being read
 	tx     *open  // nil outside of a transaction
-	// failed holds what would be declared if nothing were wrong with it: others
-	// that need it are not to blame.
-	failed map[failedKey]bool
+	worlds map[string]*world
+	// failed holds what statements were to do that failed: others that need it are
+	// not to blame.
+	failed map[failedKey]verb
 	result *Result
 }
 
 // open is a transaction.
 type open struct {
-	begin  Place
-	domain string
-	list   []queued
+	begin Place
+	world *world
+	list  []queued
 }
 
 // queued is one statement of a transaction.
@@ -127,10 +149,6 @@ type queued struct {
 }
 
 func (r *runner) report(file int, d *ast.Diagnostic) {
-	if len(r.result.Findings) == findingsMax {
-		r.result.More++
-		return
-	}
 	r.result.Findings = append(r.result.Findings, Finding{file, d})
 }
 
@@ -142,27 +160,12 @@ func (r *runner) unchecked(file int, span vocab.Span, what string) {
 	r.result.Unchecked = append(r.result.Unchecked, Unchecked{Place{file, span}, what})
 }
 
-// apply changes the state and returns why it does not.
-func (r *runner) apply(steps ...*catalogpb.Step) *catalog.Refusal {
-	next, result, _ := r.state.Apply(r.state.Applied+1, &catalogpb.Command{Steps: steps})
+// apply changes what belongs to the cluster and returns why it does not.
+func (r *runner) apply(step *catalogpb.Step) *catalog.Refusal {
+	state := r.real.State()
+	next, result, _ := state.Apply(state.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{step}})
 	if result.Refused == nil {
-		r.state = next
+		r.real.SetState(next)
 	}
 	return result.Refused
-}
-
-// view is what plans are made of: a cluster of one node.
-func (r *runner) view() transaction.View {
-	return transaction.View{State: r.state, Cluster: decide.Cluster{Nodes: []schedule.Node{{ID: localNode, Live: true, Voter: true}}}, Offline: true}
-}
-
-// selected reports whether the selected domain exists, and that it does not.
-func (r *runner) selected(at ast.Statement) bool {
-	if _, ok := r.state.Domain(r.domain); ok {
-		return true
-	}
-	if !r.failed[failedKey{key: catalog.Key{Kind: vocab.EntityDomain, Name: r.domain}}] {
-		r.fault(decide.CodeDomainMissing, at.Place(), "domain '%s' does not exist", r.domain)
-	}
-	return false
 }

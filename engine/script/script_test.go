@@ -46,7 +46,6 @@ CREATE SCHEMA z (x I64);
 2 invalid: duplicate field 'id'
 3 parse: expected
 5 domain.missing: domain 'nowhere' does not exist
-6 domain.missing: domain 'nowhere' does not exist
 `},
 		{"a transaction", `BEGIN;
 CREATE RELAY r SCHEMA s UNBRANCHED;

@@ -114,7 +114,9 @@ type builder struct {
 }
 
 // faultOf is a fault of one statement.
-func faultOf(found ast.Diagnostics, i int) *Fault { return &Fault{Found: found, Operation: i, Cause: i} }
+func faultOf(found ast.Diagnostics, i int) *Fault {
+	return &Fault{Found: found, Operation: i, Cause: i}
+}
 
 // nobody is a fault of the list as a whole.
 func nobody(found ...*ast.Diagnostic) *Fault { return faultOf(found, -1) }

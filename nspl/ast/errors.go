@@ -64,6 +64,9 @@ type Diagnostic struct {
 	// Entity is what the statement declares or asks for; the zero value where it
 	// is not known.
 	Entity Entity
+	// Target is what the entity lacks; the zero value where it lacks nothing. Its kind
+	// is 0 where several would do.
+	Target Entity
 }
 
 // Error returns code and message on one line.
@@ -106,6 +109,12 @@ func (d *Diagnostic) Naming() {
 	if d.Entity.Kind != 0 && !strings.Contains(d.Message, d.Entity.String()) {
 		d.Message = d.Entity.String() + ": " + d.Message
 	}
+}
+
+// WithTarget adds what the entity lacks.
+func (d *Diagnostic) WithTarget(kind vocab.EntityKind, name string) *Diagnostic {
+	d.Target = Entity{Kind: kind, Name: name}
+	return d
 }
 
 // Diagnostics are all faults of one entity, in the order of the text.

@@ -111,7 +111,7 @@ func (l *lexer) recovered(start int) int {
 		return lineEnd(l.src, start)
 	case '$':
 		l.pos = start + 1
-		l.skip(func(b byte) bool { return wordStart(b) || digit(b) })
+		l.skip(inWord)
 		if l.at(0) != '$' {
 			return l.pos
 		}
@@ -123,7 +123,7 @@ func (l *lexer) recovered(start int) int {
 		return len(l.src)
 	case '`':
 		l.pos = start + 1
-		l.skip(func(b byte) bool { return wordStart(b) || digit(b) || b == '.' || b == '~' || b == '-' })
+		l.skip(inName)
 		if l.at(0) == '`' {
 			l.pos++
 		}
@@ -203,6 +203,10 @@ func (p *parser) attempted(first int) (a Attempt) {
 		return a
 	}
 	a.Word = strings.ToUpper(p.text(first))
+	if a.Word == "USE" {
+		a.Kind, a.Name = vocab.EntityDomain, p.nameAt(first+1)
+		return a
+	}
 	switch x := p.built.(type) {
 	case ast.Declaration:
 		a.Kind, a.Name = x.Declares(), x.Declared().Name.Text

@@ -64,7 +64,7 @@ func TestAttempts(t *testing.T) {
 		{"DROP RELAY r CASCADE", "DROP RELAY r"},
 		{"ALTER JUNCTION j ADD x", "ALTER JUNCTION j"},
 		{"CREATE RELAY", "CREATE RELAY "},
-		{"USE 'x", "USE - "},
+		{"USE 'x", "USE DOMAIN "}, {"USE shop now", "USE DOMAIN shop"},
 		{"'x", " - "},
 	} {
 		a := parse.Pieces(c.text)[0].Attempt
