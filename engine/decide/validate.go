@@ -122,7 +122,7 @@ func (c *Candidate) report(e *entry, list ast.Diagnostics) *Invalid {
 	}
 	for _, d := range list {
 		d.Span = vocab.Span{} // it points into the stored text, which nobody sent
-		if d.Code != ast.CodeUnavailable {
+		if d.Code != ast.CodeUnavailable && d.Code != CodePlacement { // which names what it is about
 			d.Naming()
 		}
 	}
