@@ -121,7 +121,7 @@ func (c *Candidate) report(e *entry, list ast.Diagnostics) *Invalid {
 		about = catalog.Key{Kind: list[0].Entity.Kind, Name: list[0].Entity.Name}
 	}
 	for _, d := range list {
-		d.Span = vocab.Span{} // it points into the stored text, which nobody sent
+		d.Span = vocab.Span{}                                         // it points into the stored text, which nobody sent
 		if d.Code != ast.CodeUnavailable && d.Code != CodePlacement { // which names what it is about
 			d.Naming()
 		}
