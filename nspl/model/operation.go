@@ -243,12 +243,15 @@ func (c *checker) alterRoutes(p parts, change *ast.NodeChange) {
 	}
 }
 
+// amongMax bounds how many names a hint lists.
+const amongMax = 12
+
 // among proposes the name that was meant, or lists the few there are.
 func among(what, name string, names []string) string {
 	if near := vocab.Nearest(name, names); near != "" {
 		return "did you mean '" + near + "'?"
 	}
-	if len(names) == 0 {
+	if len(names) == 0 || len(names) > amongMax {
 		return ""
 	}
 	return what + " " + strings.Join(names, ", ")

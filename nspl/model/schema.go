@@ -103,10 +103,7 @@ func (l *fieldChanger[F]) find(n ast.Name) *F {
 	for i := range l.list {
 		names = append(names, *l.name(&l.list[i]))
 	}
-	if near := vocab.Nearest(n.Text, names); near != "" {
-		d.WithHint("did you mean '%s'?", near)
-	}
-	l.c.add(d)
+	l.c.add(d.WithHint("%s", among("its fields are", n.Text, names)))
 	return nil
 }
 
@@ -123,7 +120,8 @@ func (l *fieldChanger[F]) drop(n ast.Name, span vocab.Span) {
 		return
 	}
 	if len(l.list) == 1 {
-		l.c.invalid(span, "'%s' is the last field of %s", n.Text, l.what)
+		l.c.add(ast.Errorf(ast.CodeInvalid, span, "'%s' is the last field of %s", n.Text, l.what).
+			WithHint("ADD FIELD another before, or DROP it as a whole"))
 		return
 	}
 	i := l.index(n.Text)

@@ -23,7 +23,7 @@ func (p *parser) node() ast.Text {
 	case tokenString:
 		n := p.string()
 		if n.Text == "" {
-			p.refuse(ast.CodeInvalid, n.Span, "a node name must not be empty")
+			p.refuseWith(ast.Errorf(ast.CodeInvalid, n.Span, "a node name must not be empty").WithHint("SHOW CLUSTER STATUS shows the nodes"))
 		}
 		return n
 	case tokenQuoted:

@@ -265,13 +265,15 @@ func (p *parser) numberLit() ast.Expr {
 	if strings.Contains(text, ".") {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			p.refuse(ast.CodeInvalidLiteral, at.Span, "number is outside the range of F64")
+			p.refuseWith(ast.Errorf(ast.CodeInvalidLiteral, at.Span, "number is outside the range of F64").
+				WithHint("the greatest F64 is about 1.8e308"))
 		}
 		return &ast.FloatLit{At: at, Value: f}
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		p.refuse(ast.CodeInvalidLiteral, at.Span, "whole number is greater than %d", int64(math.MaxInt64))
+		p.refuseWith(ast.Errorf(ast.CodeInvalidLiteral, at.Span, "whole number is greater than %d", int64(math.MaxInt64)).
+			WithHint("'%s' AS U64 makes greater ones", text))
 	}
 	return &ast.IntLit{At: at, Value: n}
 }
@@ -401,7 +403,7 @@ func (p *parser) json(first int, form ast.JSONForm) ast.Expr {
 	p.expectMark(',')
 	j.Path = p.stringOf("JSON path")
 	if _, err := vocab.JSONPath(j.Path.Text); err != nil {
-		p.refuse(ast.CodeParse, j.Path.Span, "%v", err)
+		p.refuseWith(ast.Errorf(ast.CodeParse, j.Path.Span, "%v", err).WithHint("a path is $ and steps: .name, [\"any name\"] or [0]"))
 	}
 	if form != ast.JSONExists {
 		p.expect("AS")

@@ -47,10 +47,8 @@ func parseCase(t *testing.T, input string) string {
 	var out strings.Builder
 	for _, s := range all {
 		d, ok := s.(ast.Declaration)
-		if r, rebinds := s.(*ast.RebindResource); rebinds {
-			if found := model.CheckUsages(r.For); found != nil {
-				return explain(t, found, input)
-			}
+		if found := checked(s); found != nil {
+			return explain(t, found, input)
 		}
 		if !ok {
 			if text := render.Statement(s); text != "" {

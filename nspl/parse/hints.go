@@ -54,10 +54,21 @@ func (p *parser) wordHint(found string) string {
 	if near := vocab.Nearest(word, words); near != "" {
 		return "did you mean " + near + "?"
 	}
+	for _, phrase := range texts { // its beginning was taken for something else
+		if first, rest, _ := strings.Cut(phrase, " "); p.furthest > 0 && p.is(p.furthest-1, first) && rest == word {
+			return first + " was taken for a name: something is missing before it"
+		}
+	}
 	for _, phrase := range texts { // words were left out
 		if strings.HasSuffix(phrase, " "+word) || strings.Contains(phrase, " "+word+" ") {
 			return "did you mean " + phrase + "?"
 		}
+	}
+	if p.expects("LEAK SENSITIVE") && word == "AS" {
+		return "INHERIT keeps the names of fields: SET b = input.a renames one"
+	}
+	if word == "LEAK" && p.expects("EXCEPT") {
+		return "LEAK SENSITIVE stands behind a field that is named: INHERIT a, b LEAK SENSITIVE"
 	}
 	if word == "INHERIT" && slices.Contains(texts, "SET") {
 		return "routes of this kind inherit nothing: SET assigns every field"
@@ -100,10 +111,16 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "there is no OR REPLACE: DROP and CREATE it in one transaction"
 	case foldEqual(before, "IF") && foldEqual(found, "EXISTS"):
 		return "there is no IF EXISTS: a DROP of what does not exist is refused"
-	case before == "," && (p.expects("ADD FROM") || p.expects("ADD FIELD") || p.expects("SET CAPACITY") || p.expects("SET POLICY")):
-		return "an operation follows the comma: each says again what it does"
+	case foldEqual(found, "NOW") && p.expects("AT"):
+		return "START AT NOW"
+	case foldEqual(found, "TIME") && p.expects("AT"):
+		return "TIME RATE follows START AT NOW or START AT '2026-01-31T08:00:00Z'"
 	case foldEqual(before, "DOMAIN") && p.within("DESCRIBE") && p.expects("FORMAT"):
 		return "DESCRIBE DOMAIN shows the selected domain, see USE"
+	case p.expects("FORMAT") && p.expects(";") && len(p.expected) == 2:
+		return "nothing but FORMAT TEXT or FORMAT JSON can follow here"
+	case before == "," && (p.expects("ADD FROM") || p.expects("ADD FIELD") || p.expects("SET CAPACITY") || p.expects("SET POLICY")):
+		return "an operation follows the comma: each says again what it does"
 	case found == "," && p.expects(")") && p.expects("operator"):
 		return "parentheses hold one expression: a list of them stands without"
 	case foldEqual(found, "FILTER") && p.within("CREATE EMITTER"):
@@ -136,6 +153,8 @@ func (p *parser) spellingHint() string {
 		for end++; p.tokens[end].start == p.tokens[end-1].end && !strings.Contains(";,)", p.text(end)); end++ {
 		}
 		return "quote a name with such characters: '" + p.src[p.tokens[first].start:p.tokens[end-1].end] + "'"
+	case t.kind == '.' && p.expects("LEAK SENSITIVE"):
+		return "INHERIT takes bare names of fields"
 	case last.kind == tokenWord && t.start == last.end && (t.kind == '-' || t.kind == '.') && !p.expects("operator") && !p.expects("node name") &&
 		!p.expects("::"):
 		return "a name with other characters than letters, digits and '_' stands in backticks, for example `in-2`"
@@ -161,6 +180,9 @@ func (p *parser) formHint() string {
 			return e.example
 		}
 	}
+	if h := p.operatorHint(); h != "" {
+		return h
+	}
 	if p.expects(";") || p.expects("end of input") {
 		first := p.first()
 		if p.expects(",") && p.is(first, "ALTER") && slices.ContainsFunc(operationWords[:], func(w string) bool { return p.is(p.furthest, w) }) {
@@ -183,6 +205,8 @@ func (p *parser) formHint() string {
 		return nameHint(last)
 	case p.expects("expression"):
 		return "an operand is missing here: a field, a literal, a call or an expression in parentheses"
+	case p.expects("BATCH") && p.expects("whole number"):
+		return "an axis is BATCH, DYNAMIC or a length"
 	case p.expects(")") && p.expects(","):
 		return "what stands between ( and ) is separated by commas"
 	case p.expects(")"):
@@ -198,6 +222,29 @@ func (p *parser) first() int {
 		first--
 	}
 	return first
+}
+
+// operatorHint says what is wrong behind a whole expression.
+func (p *parser) operatorHint() string {
+	if !p.expects("operator") {
+		return ""
+	}
+	t := p.tokens[p.furthest]
+	switch {
+	case t.kind == '(':
+		return "only a name can be called, udf::name for a function of the domain"
+	case t.kind == '[':
+		return "nth(list, i) reads an element of a list"
+	case t.kind == '.':
+		return "input.x has two parts: there are no fields inside of fields"
+	case t.kind == ')' && !p.expects(")") && (p.expects("end of input") || p.expects(";")):
+		return "there is no ( for this )"
+	case p.is(p.furthest, "OVER"):
+		return "a WINDOW PROCESSOR has aggregates over rows"
+	case p.expects("end of input") && (t.kind == tokenWord || t.kind == tokenNumber || t.kind == tokenString || t.kind == tokenQuoted):
+		return "an operator such as +, = or AND stands between two values"
+	}
+	return ""
 }
 
 // capabilityHint lists the modes and quiesce bodies of the connector at hand.

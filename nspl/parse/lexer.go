@@ -162,6 +162,12 @@ func (l *lexer) punctuation(b byte) (tokenKind, *ast.Diagnostic) {
 		d.Hint = "AND joins conditions"
 	case '!':
 		d.Hint = "NOT negates, != means not equal"
+	case '#':
+		d.Hint = "a comment begins with //"
+	case '?':
+		d.Hint = "IF a THEN b ELSE c END chooses one of two values"
+	default:
+		d.Hint = "outside of strings there are letters, digits and the marks of the language; put text in quotes"
 	}
 	return 0, d
 }
@@ -187,13 +193,15 @@ func (l *lexer) dollar() (tokenKind, *ast.Diagnostic) {
 	l.pos++
 	l.skip(inWord)
 	if l.at(0) != '$' {
-		return 0, l.fault(start, max(l.pos, start+1), "dollar-quote tag must be letters, digits or underscores")
+		return 0, l.fault(start, max(l.pos, start+1), "dollar-quote tag must be letters, digits or underscores").
+			WithHint("text between dollars begins and ends with $$, or with the same $name$")
 	}
 	l.pos++
 	delimiter := l.src[start:l.pos]
 	end := strings.Index(l.src[l.pos:], delimiter)
 	if end < 0 {
-		return 0, l.fault(start, l.pos, "unterminated dollar-quoted string; expected %s", delimiter)
+		return 0, l.fault(start, l.pos, "unterminated dollar-quoted string; expected %s", delimiter).
+			WithHint("the text goes on to the next %s", delimiter)
 	}
 	l.pos += end + len(delimiter)
 	return tokenString, nil

@@ -34,9 +34,11 @@ func (p *parser) instant() *ast.Instant {
 	nanos, verdict := rfc3339.Parse([]byte(t.Text))
 	switch verdict {
 	case rfc3339.Invalid:
-		p.refuse(ast.CodeInvalid, t.Span, "timestamp '%s' is not RFC 3339", t.Text)
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, t.Span, "timestamp '%s' is not RFC 3339", t.Text).
+			WithHint("date, time and offset stand in it, for example '2026-01-31T08:00:00Z' or '2026-01-31T09:00:00.5+01:00'"))
 	case rfc3339.Range:
-		p.refuse(ast.CodeInvalid, t.Span, "timestamp '%s' is outside the signed 64-bit nanosecond range", t.Text)
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, t.Span, "timestamp '%s' is outside the signed 64-bit nanosecond range", t.Text).
+			WithHint("from 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z"))
 	}
 	return &ast.Instant{Nanos: nanos, Text: t.Text, Span: t.Span}
 }
@@ -54,7 +56,8 @@ func (p *parser) rate() *ast.Rate {
 	span := p.since(first)
 	f, err := strconv.ParseFloat(p.src[span.Start:span.End], 64)
 	if err != nil || f <= 0 || math.IsInf(f, 0) || math.IsNaN(f) {
-		p.refuse(ast.CodeInvalid, span, "TIME RATE must be a positive finite number")
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, span, "TIME RATE must be a positive finite number").
+			WithHint("TIME RATE 1 is real time, TIME RATE 2 twice as fast"))
 	}
 	return &ast.Rate{Value: f, Span: span}
 }

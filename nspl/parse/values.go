@@ -265,7 +265,8 @@ func (p *parser) scalar(cast bool) (vocab.Type, bool) {
 // castType takes the target of a cast.
 func (p *parser) castType() ast.Type {
 	if p.is(p.at, "VEC") || p.is(p.at, "ARRAY") {
-		p.refuse(ast.CodeUnsupportedCast, p.span(p.at), "a cast cannot make a list")
+		p.refuseWith(ast.Errorf(ast.CodeUnsupportedCast, p.span(p.at), "a cast cannot make a list").
+			WithHint("[a, b] makes a list, JSON_VALUE(doc, '$.a' AS VEC<I64>) reads one"))
 	}
 	t, ok := p.scalar(true)
 	if !ok {
