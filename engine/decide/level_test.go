@@ -73,11 +73,7 @@ func TestLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := catalog.New(primitives.UUID{1})
-	base = applied(t, base, &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: "d"}}})
-	base = resources(base, "CREATE RESOURCE files; UPLOAD RESOURCE files VERSION 'COMPLETED'; UPLOAD RESOURCE files VERSION 'COMPLETED'; "+
-		"CREATE RESOURCE certs; UPLOAD RESOURCE certs VERSION 'COMPLETED'")
-	base = applied(t, base, changed(t, base, levelBase).Step())
+	base := levelState(t)
 	running := applied(t, base, &catalogpb.Step{Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "d", Running: true}}})
 	for line := range strings.Lines(string(text)) {
 		want, change, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -98,8 +94,17 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// levelState is the base in a stopped domain, with the resources that it binds.
+func levelState(t testing.TB) *catalog.State {
+	state := catalog.New(primitives.UUID{1})
+	state = applied(t, state, &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: "d"}}})
+	state = resources(state, "CREATE RESOURCE files; UPLOAD RESOURCE files VERSION 'COMPLETED'; UPLOAD RESOURCE files VERSION 'COMPLETED'; "+
+		"CREATE RESOURCE certs; UPLOAD RESOURCE certs VERSION 'COMPLETED'")
+	return applied(t, state, changed(t, state, levelBase).Step())
+}
+
 // changed is the candidate that statements make, which is valid.
-func changed(t *testing.T, state *catalog.State, text string) *Candidate {
+func changed(t testing.TB, state *catalog.State, text string) *Candidate {
 	c, _ := NewCandidate(state, "d")
 	all, err := parse.Statements(text)
 	if err != nil {

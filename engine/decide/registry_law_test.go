@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,54 +15,47 @@ import (
 	"plexus/nspl/model"
 	"plexus/nspl/parse"
 	"plexus/nspl/render"
-	"plexus/primitives"
+	"plexus/nspl/vocab"
 )
 
-// registryBase is the domain that the laws change.
-const registryBase = `CREATE SCHEMA row (site STRING, n I64);
-CREATE SCHEMA other (site STRING, n I64);
-CREATE SCHEMA key (site STRING);
-CREATE BRANCH by_site SCHEMA key TTL 1h;
-CREATE RELAY a SCHEMA row UNBRANCHED;
-CREATE RELAY b SCHEMA row UNBRANCHED;
-CREATE RELAY c SCHEMA row UNBRANCHED WITH MATERIALIZED STATE LAST BY TIMESTAMP;
-CREATE JUNCTION j FROM a UNBRANCHED TO b INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
-CREATE DEDUPLICATOR d FROM b DEDUPLICATE ON n MAX TIME 1m UNBRANCHED TO c INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG`
-
-// registryOps are the operations that the laws draw from. Many do not fit what
-// stands before them.
-var registryOps = []string{
-	"ALTER JUNCTION j ADD FROM c", "ALTER JUNCTION j DROP FROM a", "ALTER JUNCTION j SET DETACHED", "ALTER JUNCTION j SET ATTACHED",
-	"ALTER JUNCTION j SET FILTER WHERE n > 1", "ALTER JUNCTION j DROP FILTER WHERE", "ALTER JUNCTION j ADD MATERIALIZED STATE c REQUIRED SKIP",
-	"ALTER JUNCTION j DROP MATERIALIZED STATE c", "ALTER JUNCTION j SET COLLECT FOR 1s", "ALTER JUNCTION j DROP COLLECT",
-	"ALTER JUNCTION j ADD ROUTE TO c INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG", "ALTER JUNCTION j DROP ROUTE TO c",
-	"ALTER JUNCTION j SET BRANCHED BY by_site", "ALTER DEDUPLICATOR d SET MAX TIME 2m", "ALTER DEDUPLICATOR d SET MAX TIME 1m",
-	"ALTER DEDUPLICATOR d SET DEDUPLICATE ON site", "ALTER DEDUPLICATOR d SET DEDUPLICATE ON n", "DROP DEDUPLICATOR d", "DROP JUNCTION j",
-	"CREATE REORDERER r FROM b BY n MAX TIME 1s UNBRANCHED TO x INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG", "DROP REORDERER r",
-	"CREATE RELAY x SCHEMA row UNBRANCHED", "DROP RELAY x", "ALTER RELAY a SET CAPACITY 4", "ALTER RELAY a SET CAPACITY 1",
-	"ALTER RELAY a SET SCHEMA other", "ALTER RELAY c DROP MATERIALIZED STATE", "ALTER RELAY c SET MATERIALIZED STATE LAST BY TIMESTAMP",
-	"CREATE JUNCTION j FROM a UNBRANCHED TO b INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG",
-	"CREATE DEDUPLICATOR d FROM b DEDUPLICATE ON n MAX TIME 1m UNBRANCHED TO c INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG",
-	"CREATE GENERATOR g USING MATERIALIZED STATE c EACH 1s UNBRANCHED TO x SET site = 's', n = 1 FLUSH IMMEDIATE ON MESSAGE ERROR LOG",
-	"DROP GENERATOR g", "ALTER GENERATOR g SET EACH 2s", "DROP RELAY c", "DROP SCHEMA other",
-	"CREATE PLACEMENT p FROM j TO d REQUIRE COLOCATION", "DROP PLACEMENT p",
+// registryOps are the operations that the laws draw from: the changes that are
+// classified, which may take several statements, and the end and the beginning of
+// everything that the base holds. Many do not fit what stands before them.
+func registryOps(t testing.TB) (ops []string) {
+	text, err := os.ReadFile("testdata/levels.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, change, ok := strings.Cut(strings.TrimSpace(line), " "); ok && line[0] != '#' {
+			ops = append(ops, change)
+		}
+	}
+	kinds := map[vocab.EntityKind]bool{}
+	for _, create := range strings.Split(levelBase, ";\n") {
+		entity, found := model.Lower(statement(create).(ast.Declaration))
+		if len(found) > 0 {
+			t.Fatal(found)
+		}
+		kinds[entity.Kind()] = true
+		ops = append(ops, create, "DROP "+entity.Kind().String()+" "+entity.EntityName())
+	}
+	for _, kind := range append([]vocab.EntityKind{vocab.EntitySchema, vocab.EntityWireJSON, vocab.EntityWireAvro, vocab.EntityCodec, vocab.EntityBranch,
+		vocab.EntityClient, vocab.EntityVHost, vocab.EntityEndpoint, vocab.EntitySignaling, vocab.EntityUDF, vocab.EntityPlacement}, operatorKinds...) {
+		if !kinds[kind] {
+			t.Errorf("no operation draws a %s", kind)
+		}
+	}
+	return ops
 }
 
 // registry is the base as a running domain.
-func registry(tb rapid.TB) *catalog.State {
-	state := catalog.New(primitives.UUID{1})
-	state = applied(tb, state, &catalogpb.Step{Body: &catalogpb.Step_CreateDomain{CreateDomain: &catalogpb.CreateDomain{Name: "d"}}})
-	c, _ := NewCandidate(state, "d")
-	for i, text := range strings.Split(registryBase, ";\n") {
-		if err := mutate(c, statement(text), i); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	state = applied(tb, state, c.Step())
+func registry(tb testing.TB) *catalog.State {
+	state := levelState(tb)
 	return applied(tb, state, &catalogpb.Step{Body: &catalogpb.Step_SetRunning{SetRunning: &catalogpb.SetRunning{Domain: "d", Running: true}}})
 }
 
-func applied(tb rapid.TB, state *catalog.State, step *catalogpb.Step) *catalog.State {
+func applied(tb interface{ Fatal(...any) }, state *catalog.State, step *catalogpb.Step) *catalog.State {
 	next, result, _ := state.Apply(state.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{step}})
 	if result.Refused != nil {
 		tb.Fatal(result.Refused)
@@ -85,17 +79,44 @@ func texts(c *Candidate) (list []string) {
 	return list
 }
 
+// mutateAll applies the statements of an operation, and reports whether all are
+// accepted. One that is refused leaves the candidate as it was.
+func mutateAll(t *rapid.T, c *Candidate, op string) bool {
+	all, err := parse.Statements(op)
+	if err != nil {
+		t.Fatalf("%s: %v", op, err)
+	}
+	for i, s := range all {
+		before := fmt.Sprint(texts(c), c.Empty())
+		if mutate(c, s, i) == nil {
+			continue
+		}
+		if after := fmt.Sprint(texts(c), c.Empty()); after != before {
+			t.Fatalf("statement %d of %s was refused and left\n%s\ninstead of\n%s", i, op, after, before)
+		}
+		return false
+	}
+	return true
+}
+
+// batched is the candidate of all operations together.
+func batched(t *rapid.T, state *catalog.State, ops []string) *Candidate {
+	batch, _ := NewCandidate(state, "d")
+	for _, op := range ops {
+		if !mutateAll(t, batch, op) {
+			t.Fatalf("%s is refused in a batch of %v", op, ops)
+		}
+	}
+	return batch
+}
+
 // accepted draws operations and keeps those that are valid where they stand,
 // applied one by one; it returns what they leave.
-func accepted(t *rapid.T, state *catalog.State) (ops []string, end *catalog.State) {
+func accepted(t *rapid.T, state *catalog.State, from []string) (ops []string, end *catalog.State) {
 	for range rapid.IntRange(1, 12).Draw(t, "operations") {
-		op := rapid.SampledFrom(registryOps).Draw(t, "operation")
+		op := rapid.SampledFrom(from).Draw(t, "operation")
 		c, _ := NewCandidate(state, "d")
-		before := fmt.Sprint(texts(c), c.Empty())
-		if mutate(c, statement(op), 0) != nil {
-			if after := fmt.Sprint(texts(c), c.Empty()); after != before {
-				t.Fatalf("%s was refused and left\n%s\ninstead of\n%s", op, after, before)
-			}
+		if !mutateAll(t, c, op) {
 			continue
 		}
 		if c.Validate() != nil {
@@ -113,15 +134,10 @@ func accepted(t *rapid.T, state *catalog.State) (ops []string, end *catalog.Stat
 // operations one by one, when every prefix of it is valid; what is refused leaves
 // the candidate as it was.
 func TestRegistryBatch(t *testing.T) {
+	state, all := registry(t), registryOps(t)
 	rapid.Check(t, func(t *rapid.T) {
-		state := registry(t)
-		ops, end := accepted(t, state)
-		batch, _ := NewCandidate(state, "d")
-		for i, op := range ops {
-			if err := mutate(batch, statement(op), i); err != nil {
-				t.Fatalf("%s: %v", op, err)
-			}
-		}
+		ops, end := accepted(t, state, all)
+		batch := batched(t, state, ops)
 		if invalid := batch.Validate(); invalid != nil {
 			t.Fatalf("%v: %v", ops, invalid)
 		}
@@ -135,15 +151,10 @@ func TestRegistryBatch(t *testing.T) {
 // TestRegistryDiff is the law registry-diff: what a change needs follows from the
 // definitions before and after it, not from the statements that lead there.
 func TestRegistryDiff(t *testing.T) {
+	state, all := registry(t), registryOps(t)
 	rapid.Check(t, func(t *rapid.T) {
-		state := registry(t)
-		ops, end := accepted(t, state)
-		batch, _ := NewCandidate(state, "d")
-		for i, op := range ops {
-			if err := mutate(batch, statement(op), i); err != nil {
-				t.Fatal(err)
-			}
-		}
+		ops, end := accepted(t, state, all)
+		batch := batched(t, state, ops)
 		// The same difference as drops and creates, each in any order.
 		other, _ := NewCandidate(state, "d")
 		var drops []catalog.Key
