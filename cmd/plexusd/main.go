@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"runtime"
@@ -114,6 +116,9 @@ func serve(c *config.Config, out, problems io.Writer) int {
 	asked, release := w.StopSignals()
 	ctx := context.Background()
 	n, err := start(ctx, w, c)
+	if unusable := (*config.UsageError)(nil); errors.As(err, &unusable) {
+		return usage(problems, err)
+	}
 	if err != nil {
 		fmt.Fprintf(problems, "plexusd: cannot start: %v\n", err)
 		return statusFailed
@@ -145,7 +150,7 @@ func serve(c *config.Config, out, problems io.Writer) int {
 func start(ctx context.Context, w *real.World, c *config.Config) (*node.Node, error) {
 	resolver := dns.Options{ConfigFile: c.DNSConfig, HostsFile: c.DNSHosts, Servers: c.DNSServers}
 	if err := w.LoadResolver(ctx, resolver); err != nil {
-		return nil, err
+		return nil, &config.UsageError{Place: resolverPlace(c, err), Err: err}
 	}
 	c.Node.Parallelism = runtime.GOMAXPROCS(0)
 	n := node.New(w, c.Node, connectors(w), listeners(w, c), node.Options{Version: version()})
@@ -153,6 +158,15 @@ func start(ctx context.Context, w *real.World, c *config.Config) (*node.Node, er
 		return nil, err
 	}
 	return n, nil
+}
+
+// resolverPlace names the setting that an unusable configuration of name resolution
+// comes from.
+func resolverPlace(c *config.Config, err error) string {
+	if file := (*fs.PathError)(nil); errors.As(err, &file) && file.Path == c.DNSHosts {
+		return "--dns-hosts"
+	}
+	return "--dns-config"
 }
 
 func listeners(w *real.World, c *config.Config) node.Listeners {
@@ -178,7 +192,7 @@ func announce(out io.Writer, c *config.Config, n *node.Node) {
 		fmt.Fprintf(out, "clients          http://%s\n", n.SessionAddr())
 	}
 	if c.HTTPListen.IsValid() {
-		fmt.Fprintf(out, "HTTP endpoints   http://%s\n", c.HTTPListen)
+		fmt.Fprintf(out, "HTTP endpoints   http://%s\n", n.EndpointAddr())
 	}
 	if c.ObservabilityListen.IsValid() {
 		fmt.Fprintf(out, "health, metrics  http://%s\n", n.ObservabilityAddr())

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"plexus/engine/node"
+	"plexus/primitives/dns"
 	"plexus/real"
 	"plexus/real/certificates"
 )
@@ -35,6 +38,20 @@ func (h *hosts) String() string { return fmt.Sprint([]string(*h)) }
 
 func (h *hosts) Set(host string) error {
 	*h = append(*h, host)
+	return nil
+}
+
+// valid refuses what nobody can dial.
+func (h hosts) valid() error {
+	for _, host := range h {
+		if _, err := netip.ParseAddr(host); err == nil || dns.ValidName(host) {
+			continue
+		}
+		if name, _, ok := strings.Cut(host, ":"); ok && dns.ValidName(name) {
+			return fmt.Errorf("--host: '%s' must be without a port: --host %s", host, name)
+		}
+		return fmt.Errorf("--host: '%s' is no host name and no address; repeat --host for several", host)
+	}
 	return nil
 }
 
@@ -75,7 +92,7 @@ func tlsFiles(args []string, out, problems io.Writer) int {
 	case verb == "issue" && (*nodeID == "" || len(names) == 0):
 		return tlsUsage(problems, errors.New("--node and --host are needed"))
 	}
-	if err := validNames(*cluster, *nodeID); err != nil {
+	if err := errors.Join(validNames(*cluster, *nodeID), names.valid()); err != nil {
 		return tlsUsage(problems, err)
 	}
 	now := real.NewWorld(real.Options{}).Clock().Wall()

@@ -25,6 +25,8 @@ func TestTLSFiles(t *testing.T) {
 	try(statusStopped, "n1.pem", "issue", "--dir", dir, "--node", "n1", "--host", "127.0.0.1", "--host=n1.example")
 	try(statusFailed, "exists", "issue", "--dir", dir, "--node", "n1", "--host", "127.0.0.1")
 	try(statusUsage, "--node and --host are needed", "issue", "--dir", dir, "--node", "n2")
+	try(statusUsage, "--host: 'a b' is no host name and no address", "issue", "--dir", dir, "--node", "n2", "--host", "a b")
+	try(statusUsage, "must be without a port: --host n2.example", "issue", "--dir", dir, "--node", "n2", "--host", "n2.example:47395")
 	try(statusUsage, "node-id: '../x' must be", "issue", "--dir", dir, "--node", "../x", "--host", "127.0.0.1")
 	try(statusUsage, "node-id: 'BAD_' must be", "issue", "--dir", dir, "--node", "BAD_", "--host", "127.0.0.1")
 	try(statusUsage, "cluster-id: 'a/b' must be", "init", "--dir", dir, "--cluster-id", "a/b")

@@ -253,6 +253,16 @@ func TestSeedsAreTriedInOrder(t *testing.T) {
 		if _, err := s.open(ctx, a); !errors.Is(err, client.ErrNotConnected) {
 			t.Errorf("got %v", err)
 		}
+		s.down[b], s.down[c] = true, true
+		_, err = s.open(ctx, a, b, c)
+		if !errors.Is(err, client.ErrNotConnected) || !strings.HasPrefix(err.Error(), "none of 3 servers can be used:\n  ") {
+			t.Errorf("got %v", err)
+		}
+		for _, server := range []string{a, b, c} {
+			if !strings.Contains(err.Error(), server) {
+				t.Errorf("%s is missing: %v", server, err)
+			}
+		}
 		if _, err := s.open(ctx, "https://a:1"); !errors.Is(err, client.ErrServer) {
 			t.Errorf("got %v", err)
 		}

@@ -2,7 +2,9 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // learnedMax bounds the servers that a session remembers beside its seeds.
@@ -34,3 +36,42 @@ func (s *servers) order(last string) []string {
 	all = slices.DeleteFunc(all, func(server string) bool { return server == last })
 	return append(all, last)
 }
+
+// serversError says of each server that was tried why it was no use.
+type serversError struct {
+	servers []string
+	errs    []error
+}
+
+func (e *serversError) add(server string, err error) {
+	if !slices.Contains(e.servers, server) {
+		e.servers, e.errs = append(e.servers, server), append(e.errs, err)
+	}
+}
+
+// err is the only error, or all of them.
+func (e *serversError) err() error {
+	switch len(e.errs) {
+	case 0:
+		return errNoServer
+	case 1:
+		return e.errs[0]
+	}
+	return e
+}
+
+func (e *serversError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "none of %d servers can be used:", len(e.errs))
+	for i, err := range e.errs {
+		b.WriteString("\n  ")
+		if text := err.Error(); strings.Contains(text, e.servers[i]) {
+			b.WriteString(text)
+		} else {
+			fmt.Fprintf(&b, "%s: %s", e.servers[i], text)
+		}
+	}
+	return b.String()
+}
+
+func (e *serversError) Unwrap() []error { return e.errs }

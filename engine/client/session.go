@@ -87,21 +87,19 @@ func Open(ctx context.Context, w primitives.World, options Options) (*Session, e
 
 // open opens a link on the first of several servers that welcomes it.
 func (s *Session) open(ctx context.Context, servers []string) (*link, error) {
-	failed := errNoServer
+	failed := &serversError{}
 	for _, server := range servers {
 		l, err := s.openAt(ctx, server)
 		if err == nil {
 			return l, nil
 		}
-		if errors.Is(failed, errNoServer) {
-			failed = err
-		}
+		failed.add(server, err)
 		// What one node refuses for good, the others refuse too.
 		if ctx.Err() != nil || refusedForGood(err) && !errors.Is(err, &Error{Code: ResourceExhausted}) {
 			return nil, err
 		}
 	}
-	return nil, failed
+	return nil, failed.err()
 }
 
 func (s *Session) openAt(ctx context.Context, server string) (*link, error) {

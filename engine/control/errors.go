@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 )
 
@@ -74,7 +75,23 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("consensus data is damaged at %s:%d (%s); restore this node from its peers or a backup", e.File, e.Offset, e.What)
+	place := e.File
+	if e.Offset > 0 {
+		place = fmt.Sprintf("%s:%d", e.File, e.Offset)
+	}
+	return fmt.Sprintf("the data directory is damaged at %s (%s); %s", place, e.What, mending)
+}
+
+// mending is what to do about a directory that lacks something.
+const mending = "of a node in a cluster, run DROP NODE on another member, then join again with an empty directory; " +
+	"of a node that is alone, put a copy of the whole directory back, or start with an empty one"
+
+// unlisted says why the content of a directory that has to be there is not known.
+func unlisted(what, dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &DamageError{File: dir, What: "the directory is missing"}
+	}
+	return fmt.Errorf("list %s: %w", what, err)
 }
 
 // LostLogError says that the log lacks entries which this member had acknowledged.

@@ -47,7 +47,7 @@ func (g *Group) newIdentity() (*controlpb.Identity, error) {
 		return nil, err
 	}
 	if occupied {
-		return nil, &ForeignError{Dir: g.dir.path, What: "it holds a consensus log, but the identity file is missing"}
+		return nil, &ForeignError{Dir: g.dir.path, What: "it holds a consensus log, but the file " + identityName + " is missing; " + mending}
 	}
 	return &controlpb.Identity{Format: format, ClusterId: g.settings.ClusterID, NodeId: g.settings.NodeID}, nil
 }
@@ -141,7 +141,9 @@ func (g *Group) claim(ctx context.Context) (Admission, error) {
 			return Admission{}, refused
 		}
 		// No leader is ordinary for some seconds. Later, lines get rare.
-		if attempt >= claimPatience && attempt&(attempt-1) == 0 {
+		var hopeless Hopeless
+		told := errors.As(err, &hopeless) && hopeless.Hopeless() && attempt == 1
+		if told || attempt >= claimPatience && attempt&(attempt-1) == 0 {
 			g.world.Log().Warn("not admitted to the cluster so far", "attempts", attempt, "error", err)
 		}
 		wait := pause/2 + time.Duration(jitter.Uint64()%uint64(pause/2))

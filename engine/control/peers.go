@@ -10,6 +10,10 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 )
 
+// Hopeless is a failure of Peers.Join that says by itself whether a person has to
+// change something first: such a one is told at once.
+type Hopeless interface{ Hopeless() bool }
+
 // Peers is how the group reaches its other members.
 type Peers interface {
 	// Send hands messages over in order per destination. It never blocks and drops

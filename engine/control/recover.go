@@ -56,7 +56,7 @@ func recoverWAL(files primitives.Files, dir string, identity walIdentity, snapsh
 func listSegments(files primitives.Files, dir string) ([]segment, error) {
 	list, err := files.List(dir)
 	if err != nil {
-		return nil, fmt.Errorf("list log segments: %w", err)
+		return nil, unlisted("log segments", dir, err)
 	}
 	var segments []segment
 	for _, entry := range list {

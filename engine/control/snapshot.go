@@ -122,7 +122,7 @@ func settleSnapshot(files primitives.Files, dir string, id SnapshotID) error {
 func sweepSnapshots(files primitives.Files, dir string) ([]SnapshotID, error) {
 	list, err := files.List(dir)
 	if err != nil {
-		return nil, fmt.Errorf("list snapshots: %w", err)
+		return nil, unlisted("snapshots", dir, err)
 	}
 	var published []SnapshotID
 	for _, entry := range list {

@@ -178,6 +178,8 @@ var (
 	ErrNoProgress = errors.New("no progress")
 	// ErrForm says that an operation was used in another form than its own.
 	ErrForm = errors.New("the operation has another form")
+	// ErrHTTP says that what answers is no interconnect.
+	ErrHTTP = errors.New("an HTTP server answers, as at the client port of a node; name the interconnect port, which is 47395 unless --interconnect-listen says otherwise")
 	// ErrInsecure says that plain bytes would leave the machine without leave.
 	ErrInsecure = errors.New("plaintext outside loopback needs certificates or --interconnect-insecure")
 )

@@ -251,9 +251,14 @@ func (f *frameReader) cut(err error) error {
 
 // mixed names a first frame that is a TLS record.
 func (f *frameReader) mixed(err error) error {
-	if errors.Is(err, ErrMalformed) && speaksTLS(f.buf) {
+	switch {
+	case !errors.Is(err, ErrMalformed):
+		return err
+	case speaksTLS(f.buf):
 		mixedSeen.Hit()
-		return &SetupError{Code: SetupTransport, Detail: "the peer speaks TLS, this node has no certificates"}
+		return &SetupError{Code: SetupTransport, Detail: "the peer speaks TLS, this node has no certificates; give it --interconnect-tls-ca, --interconnect-tls-cert and --interconnect-tls-key"}
+	case speaksHTTP(f.buf):
+		return ErrHTTP
 	}
 	return err
 }

@@ -1,7 +1,9 @@
 package interconnect
 
 import (
+	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -105,10 +107,13 @@ func (m *Mesh) newSecured(conn primitives.Conn, role func(net.Conn, *tls.Config)
 	if err := s.tls.Handshake(); err != nil {
 		var record tls.RecordHeaderError
 		if errors.As(err, &record) && record.Conn != nil {
+			if speaksHTTP(record.RecordHeader[:]) {
+				return nil, nil, ErrHTTP
+			}
 			mixedSeen.Hit()
-			return nil, nil, &SetupError{Code: SetupTransport, Detail: "the peer speaks plaintext, this node has certificates"}
+			return nil, nil, &SetupError{Code: SetupTransport, Detail: "the peer speaks plaintext, this node has certificates; all nodes of a cluster have them, or none"}
 		}
-		return nil, nil, fmt.Errorf("TLS handshake: %w", err)
+		return nil, nil, handshakeError(err)
 	}
 	peer := s.tls.ConnectionState().PeerCertificates[0]
 	identity, err := certifiedBy(peer)
@@ -162,6 +167,39 @@ func (m *Mesh) secureAccepted(conn primitives.Conn) (channel, *certified, error)
 	}
 	return s, identity, nil
 }
+
+// unexpectedMessage is a TLS alert.
+var unexpectedMessage = []byte{0x15, 3, 3, 0, 2, 2, 10}
+
+// mixed reports whether one side has certificates and the other none.
+func mixed(err error) bool {
+	var refused *SetupError
+	return errors.As(err, &refused) && refused.Code == SetupTransport
+}
+
+// handshakeError says what does not fit, where that is known.
+func handshakeError(err error) error {
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &authority):
+		return fmt.Errorf("the certificate of the peer is not under the authority of --interconnect-tls-ca: %w", err)
+	case errors.As(err, &name):
+		return fmt.Errorf("the certificate of the peer does not hold the name %s, under which it was dialled (plexusd tls issue --host): %w", name.Host, err)
+	case errors.Is(err, tls.AlertError(alertBadCertificate)), errors.Is(err, tls.AlertError(alertUnknownAuthority)):
+		return fmt.Errorf("the peer does not accept the certificate of this node: %w", err)
+	}
+	return fmt.Errorf("TLS handshake: %w", err)
+}
+
+// The alerts about certificates.
+const (
+	alertBadCertificate   = 42
+	alertUnknownAuthority = 48
+)
+
+// speaksHTTP reports whether the first bytes of an answer are those of an HTTP server.
+func speaksHTTP(head []byte) bool { return bytes.HasPrefix(head, []byte("HTTP/")) }
 
 // speaksTLS reports whether the first bytes of a connection that should carry
 // frames are a TLS record: no frame can begin like that.

@@ -275,13 +275,20 @@ func (m *Mesh) welcome(conn primitives.Conn) *connection {
 
 func (m *Mesh) greet(conn primitives.Conn) (*connection, error) {
 	ch, cert, err := m.secureAccepted(conn)
+	if mixed(err) {
+		_, _ = conn.Write(unexpectedMessage) // so that the peer learns what this node speaks
+	}
 	if err != nil {
 		return nil, err
 	}
 	frames := newFrameReader(ch, readBuffer[Relay])
 	h, err := frames.next()
 	if err != nil {
-		return nil, frames.mixed(err)
+		err = frames.mixed(err)
+		if mixed(err) {
+			_ = writeFrame(ch, kindRefused, &interconnectpb.Refused{Code: uint32(SetupTransport), Detail: "plaintext is spoken here"})
+		}
+		return nil, err
 	}
 	if h.kind != kindHello {
 		return nil, fmt.Errorf("%w: %s instead of HELLO", ErrMalformed, h.kind)

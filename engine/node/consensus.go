@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -221,7 +222,7 @@ func (c *consensus) Join(ctx context.Context, claim control.Claim) (control.Admi
 			candidates = append(candidates, n.Interconnect)
 		}
 	}
-	failure := errNobodyToJoin
+	failure := &nobodyError{}
 	var foreign *control.ClaimError
 	found := false
 	for i := 0; i < len(candidates) && i < joinCandidatesMax; i++ {
@@ -235,7 +236,7 @@ func (c *consensus) Join(ctx context.Context, claim control.Claim) (control.Admi
 			default:
 				return control.Admission{}, refused
 			}
-			failure = errors.Join(failure, err)
+			failure.add(candidates[i], err)
 			continue
 		}
 		found = true
@@ -249,7 +250,7 @@ func (c *consensus) Join(ctx context.Context, claim control.Claim) (control.Admi
 			if at := elsewhere.Interconnect; at != "" && !slices.Contains(candidates[:i+1], at) {
 				candidates = slices.Insert(candidates, i+1, at)
 			}
-			failure = errors.Join(failure, err)
+			failure.add(candidates[i], err)
 		default:
 			return control.Admission{}, err
 		}
@@ -260,6 +261,34 @@ func (c *consensus) Join(ctx context.Context, claim control.Claim) (control.Admi
 		return control.Admission{}, foreign
 	}
 	return control.Admission{}, failure
+}
+
+// nobodyError says of each member that was asked why it did not admit this node.
+type nobodyError struct{ errs []error }
+
+func (e *nobodyError) add(endpoint string, err error) {
+	if errors.Is(err, interconnect.ErrHTTP) {
+		err = fmt.Errorf("--join %s: %w", endpoint, interconnect.ErrHTTP)
+	}
+	e.errs = append(e.errs, err)
+}
+
+func (e *nobodyError) Error() string {
+	text := "no member admitted this node"
+	for _, err := range e.errs {
+		text += "; " + err.Error()
+	}
+	return text
+}
+
+func (e *nobodyError) Unwrap() []error { return e.errs }
+
+// Hopeless implements control.Hopeless: what answers is no member's interconnect, or
+// the certificates do not fit.
+func (e *nobodyError) Hopeless() bool {
+	return slices.ContainsFunc(e.errs, func(err error) bool {
+		return errors.Is(err, interconnect.ErrHTTP) || interconnect.InPhase(err, interconnect.PhaseAuthentication)
+	})
 }
 
 // refusedAtSetup is what a refusal of the connection means for a claim, nil when it
@@ -285,8 +314,6 @@ func refusedAtSetup(err error) *control.ClaimError {
 
 // joinCandidatesMax bounds one round: members may point at each other in turn.
 const joinCandidatesMax = 2 * nodesMax
-
-var errNobodyToJoin = errors.New("no member admitted this node")
 
 // introduce lets this process answer the members before its own state names them.
 // It becomes a member first: peers take nothing from strangers.

@@ -246,6 +246,9 @@ func (n *Node) InitialPasswordPath() string { return n.passwordPath }
 // SessionAddr is where clients reach the node.
 func (n *Node) SessionAddr() netip.AddrPort { return n.sessions.Addr() }
 
+// EndpointAddr is where the paths of HTTP endpoints are.
+func (n *Node) EndpointAddr() netip.AddrPort { return n.listeners.Endpoints.Addr() }
+
 // ObservabilityAddr is where health and metrics are.
 func (n *Node) ObservabilityAddr() netip.AddrPort { return n.observability.Addr() }
 

@@ -16,6 +16,9 @@ func literal(host string) (netip.Addr, bool) {
 	return addr, err == nil
 }
 
+// ValidName reports whether a text can be a host name.
+func ValidName(name string) bool { return validName(strings.TrimSuffix(name, ".")) }
+
 // validName reports whether a name without its final dot can be asked for.
 func validName(name string) bool {
 	if name == "" || len(name) > nameBytesMax {

@@ -55,7 +55,7 @@ func TestMistakesNameTheirPlace(t *testing.T) {
 		{args: "--drain-timeout soon", want: `--drain-timeout: 'soon' is no positive duration such as 250ms or 15m`},
 		{args: "--drain-timeout", want: "--drain-timeout: needs a value"},
 		{args: "--node-id a --node-id b", want: "--node-id: given twice"},
-		{env: "PLEXUS_HTTP_LISTEN=8080", want: `PLEXUS_HTTP_LISTEN: "8080" is not an address and port such as 127.0.0.1:8080, or off`},
+		{env: "PLEXUS_HTTP_LISTEN=8080", want: `PLEXUS_HTTP_LISTEN: "8080" is not an address and port such as 127.0.0.1:8080, :8080 for every address, or off`},
 		{args: "--config f", want: "--config: file does not exist"},
 		{args: "--config f", file: "log-level = info\nlog-levle = info\n", want: "f:2: unknown setting 'log-levle'"},
 		{args: "--config f", file: "log-level = info\nlog-level = info\n", want: "f:2: 'log-level' is given twice"},

@@ -124,9 +124,12 @@ func address(name, fallback, help string, at func(*Config) *netip.AddrPort) sett
 				*at(c) = netip.AddrPort{}
 				return nil
 			}
+			if strings.HasPrefix(text, ":") {
+				text = "0.0.0.0" + text // every address of this machine
+			}
 			addr, err := netip.ParseAddrPort(text)
 			if err != nil {
-				return expected(text, "an address and port such as 127.0.0.1:8080, or off")
+				return expected(text, "an address and port such as 127.0.0.1:8080, :8080 for every address, or off")
 			}
 			*at(c) = addr
 			return nil
