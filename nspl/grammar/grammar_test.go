@@ -1,8 +1,6 @@
 package grammar_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -230,62 +228,4 @@ type pattern struct {
 	End      string             `json:"end,omitempty"`
 	Include  string             `json:"include,omitempty"`
 	Captures map[string]pattern `json:"captures,omitempty"`
-}
-
-// textMate is the grammar for editors. It cannot tell where a word is a keyword, so
-// it takes every keyword for one that is written in upper case.
-func textMate() any {
-	scalar, _ := grammar.Find("scalar")
-	var types, keywords []string
-	for _, p := range scalar.Body.Parts {
-		types = append(types, p.Text)
-	}
-	types = append(types, "ARRAY", "VEC")
-	for _, w := range grammar.Words() {
-		if !slices.Contains(types, w) {
-			keywords = append(keywords, w)
-		}
-	}
-	words := func(list []string) string { return `\b(` + strings.Join(list, "|") + `)\b` }
-	return struct {
-		Schema    string    `json:"$schema"`
-		Name      string    `json:"name"`
-		ScopeName string    `json:"scopeName"`
-		FileTypes []string  `json:"fileTypes"`
-		Patterns  []pattern `json:"patterns"`
-	}{
-		"https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json", "NSPL", "source.nspl", []string{"nspl"},
-		[]pattern{
-			{Name: "comment.line.double-slash.nspl", Match: "//.*$"},
-			{Name: "string.quoted.single.nspl", Match: `'[^'\r\n]*'`},
-			{Name: "string.quoted.double.nspl", Match: `"[^"\r\n]*"`},
-			{Name: "string.quoted.other.nspl", Begin: `(\$[A-Za-z0-9_]*\$)`, End: `\1`},
-			{Name: "variable.other.quoted.nspl", Match: "`[A-Za-z0-9_.~-]+`"},
-			{Name: "constant.numeric.nspl", Match: `\b[0-9]+(\.[0-9]+)?([a-zA-Z]+[0-9]*)*\b`},
-			{Name: "support.type.nspl", Match: words(types)},
-			{Name: "keyword.other.nspl", Match: words(keywords)},
-			{Name: "support.function.nspl", Match: `\b[a-z_][a-z0-9_]*(?=\()`},
-			{Name: "keyword.operator.nspl", Match: "!=|>=|<=|::|[-+*/%=<>]"},
-		},
-	}
-}
-
-// TestTextMate keeps the grammar for editors equal to the keywords.
-func TestTextMate(t *testing.T) {
-	const file = "../../docs/editors/nspl.tmLanguage.json"
-	var want bytes.Buffer
-	e := json.NewEncoder(&want)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(textMate()); err != nil {
-		t.Fatal(err)
-	}
-	if update() {
-		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not that of grammar.ebnf; run this test with -update (%v)", file, err)
-	}
 }
