@@ -45,7 +45,7 @@ func textMate() any {
 			{Name: "variable.other.quoted.nspl", Match: "`[A-Za-z0-9_.~-]+`"},
 			{Name: "constant.numeric.nspl", Match: `\b[0-9]+(\.[0-9]+)?([a-zA-Z]+[0-9]*)*\b`},
 			{Name: "support.type.nspl", Match: words(types)},
-			{Name: "support.function.nspl", Match: words(typed.Aggregates()) + `(?=\()`},
+			{Name: "support.function.nspl", Match: words(aggregates()) + `(?=\()`},
 			{Name: "keyword.other.nspl", Match: words(keywords)},
 			{Name: "support.function.nspl", Match: `\b[A-Za-z_][A-Za-z0-9_]*(?=\()`},
 			{Name: "support.type.nspl", Match: words(wireTypes()) + `(?=\s*(OPTIONAL\s*)?[,)])`},
@@ -72,6 +72,14 @@ func TestTextMate(t *testing.T) {
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("%s is not that of grammar.ebnf; run this test with -update (%v)", file, err)
 	}
+}
+
+// aggregates are written in upper case.
+func aggregates() (list []string) {
+	for _, name := range typed.Aggregates() {
+		list = append(list, strings.ToUpper(name))
+	}
+	return list
 }
 
 // wireTypes are those that are written in lower case.
@@ -179,8 +187,9 @@ func TestColours(t *testing.T) {
 	for _, name := range typed.Functions() {
 		check("SET x = "+name+"(a)", name, "support.function")
 	}
-	for _, name := range typed.Aggregates() {
+	for _, name := range aggregates() {
 		check("SET x = "+name+"(a)", name, "support.function")
+		check("SET x = "+strings.ToLower(name)+"(a)", strings.ToLower(name), "support.function")
 	}
 	check("SET x = udf::band(a)", "band", "support.function")
 	for _, w := range wireTypes() {
