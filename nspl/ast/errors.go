@@ -2,7 +2,9 @@ package ast
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"plexus/nspl/vocab"
 )
@@ -92,9 +94,39 @@ func (d *Diagnostic) Brief() string {
 	return fmt.Sprintf("%s: %s%s%s… %d more%s", d.Code, begin, strings.Join(shown, joint), joint, len(items)-len(shown), list[at:])
 }
 
-// Errorf makes a diagnostic with a place.
+// Errorf makes a diagnostic with a place. Its message is one line, whatever the
+// texts hold that it names.
 func Errorf(code Code, span vocab.Span, format string, args ...any) *Diagnostic {
-	return &Diagnostic{Code: code, Message: fmt.Sprintf(format, args...), Span: span}
+	return &Diagnostic{Code: code, Message: oneLine(fmt.Sprintf(format, args...)), Span: span}
+}
+
+// oneLine writes what would move the cursor of a terminal as Go does.
+func oneLine(text string) string {
+	moves := func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+	if strings.IndexFunc(text, moves) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if moves(r) {
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// shownMax bounds how much of a text a message shows.
+const shownMax = 60
+
+// Shown is how a message shows a text: the beginning of a long one.
+func Shown(text string) string {
+	if len(text) <= shownMax {
+		return text
+	}
+	return strings.ToValidUTF8(text[:shownMax], "") + "…"
 }
 
 // WithHint adds what to do about it.

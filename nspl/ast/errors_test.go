@@ -28,3 +28,14 @@ func TestBrief(t *testing.T) {
 		}
 	}
 }
+
+// TestOneLine: whatever a message names, it stays on its line and short.
+func TestOneLine(t *testing.T) {
+	d := ast.Errorf(ast.CodeInvalid, vocab.Span{}, "QUEUE '%s' is wrong", ast.Shown("a\nb\x1b[31m\u2028é"))
+	if d.Message != `QUEUE 'a\nb\x1b[31m\u2028é' is wrong` {
+		t.Errorf("%s", d.Message)
+	}
+	if got := ast.Shown(strings.Repeat("é", 31)); got != strings.Repeat("é", 30)+"…" {
+		t.Errorf("%s", got)
+	}
+}

@@ -144,7 +144,7 @@ func (c *checker) externalNames(names ast.ExternalNames, rules []vocab.NameRule)
 				continue
 			}
 			if err := rule.Check(n.Text.Text); err != nil {
-				c.invalid(n.Text.Span, "%s '%s' %v", n.Role, n.Text.Text, err)
+				c.invalid(n.Text.Span, "%s '%s' %v", n.Role, ast.Shown(n.Text.Text), err)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func bodyless(method string) bool {
 func (c *checker) literal(e ast.Expr, what string, check func(string) error) {
 	if lit, ok := e.(*ast.StringLit); ok {
 		if err := check(lit.Value); err != nil {
-			c.invalid(lit.Span, "%s '%s' %v", what, lit.Value, err)
+			c.invalid(lit.Span, "%s '%s' %v", what, ast.Shown(lit.Value), err)
 		}
 	}
 }

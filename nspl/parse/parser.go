@@ -96,9 +96,6 @@ func (p *parser) fail() {
 	panic(fault{d})
 }
 
-// foundMax bounds how much of a token a message shows.
-const foundMax = 60
-
 // found is how a message calls the furthest token.
 func (p *parser) found() string {
 	text := p.text(p.furthest)
@@ -107,10 +104,8 @@ func (p *parser) found() string {
 		return "end of input"
 	case p.secret && kind <= tokenNumber, kind == tokenString && ast.MayHoldSecrets(p.src):
 		return "a value that is not shown"
-	case len(text) > foundMax:
-		return strings.ToValidUTF8(text[:foundMax], "") + "…"
 	}
-	return text
+	return ast.Shown(text)
 }
 
 // refuse ends the parse with a fault of its own.

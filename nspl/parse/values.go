@@ -30,7 +30,7 @@ func (p *parser) uint() ast.Uint {
 	}
 	n, err := strconv.ParseUint(p.text(p.at), 10, 64)
 	if err != nil {
-		p.refuseWith(ast.Errorf(ast.CodeInvalid, p.span(p.at), "invalid integer '%s'", p.text(p.at)).
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, p.span(p.at), "invalid integer '%s'", ast.Shown(p.text(p.at))).
 			WithHint("a whole number from 0 through 18446744073709551615 stands here"))
 	}
 	p.at++
@@ -45,7 +45,7 @@ func (p *parser) number() ast.Float {
 	}
 	f, err := strconv.ParseFloat(p.text(p.at), 64)
 	if err != nil {
-		p.refuse(ast.CodeInvalid, p.span(p.at), "invalid number '%s'", p.text(p.at))
+		p.refuse(ast.CodeInvalid, p.span(p.at), "invalid number '%s'", ast.Shown(p.text(p.at)))
 	}
 	p.at++
 	return ast.Float{Value: f, Span: p.span(p.at - 1)}
@@ -102,7 +102,7 @@ func (p *parser) duration() ast.Duration {
 	d := ast.Duration{Text: spelling.String(), Span: p.since(first)}
 	var bad string
 	if d.Nanos, bad = vocab.DurationNanos(d.Text); bad != "" {
-		p.refuseWith(ast.Errorf(ast.CodeInvalid, d.Span, "invalid duration '%s': %s", d.Text, bad).WithHint("%s", durationHint(d.Text, bad)))
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, d.Span, "invalid duration '%s': %s", ast.Shown(d.Text), bad).WithHint("%s", durationHint(d.Text, bad)))
 	}
 	return d
 }
@@ -163,7 +163,7 @@ func (p *parser) size() ast.Size {
 	n, err := strconv.ParseUint(text[:i], 10, 64)
 	unit := sizeUnit(text[i:])
 	if err != nil || unit == 0 || n > math.MaxUint64/unit {
-		p.refuseWith(ast.Errorf(ast.CodeInvalid, s.Span, "invalid byte size '%s'", text).
+		p.refuseWith(ast.Errorf(ast.CodeInvalid, s.Span, "invalid byte size '%s'", ast.Shown(text)).
 			WithHint("a byte size is a whole number and one of B, KB, KiB, MB, MiB, GB, GiB, TB, TiB, at most 18446744073709551615 bytes"))
 	}
 	s.Bytes = n * unit
