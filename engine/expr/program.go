@@ -193,7 +193,8 @@ func (c *compiler) node(e *typed.Expr) (*node, error) {
 	if err := c.bind(d, e); err != nil {
 		return nil, err
 	}
-	if e.Volatility == typed.Immutable && constants == len(d.args) && constants > 0 && e.Type.Kind.Scalar() && !d.perRow {
+	casts := e.Op == typed.OpCast || e.Op == typed.OpTryCast // never folded
+	if !casts && e.Volatility == typed.Immutable && constants == len(d.args) && constants > 0 && e.Type.Kind.Scalar() && !d.perRow {
 		v := fold(d)
 		d.constant = &v
 	}

@@ -22,6 +22,16 @@ func (r reading) with(s source, scopes ...ast.Scope) reading {
 	return r
 }
 
+// scopes lists those that can be read, in the order of the language.
+func (r reading) scopes() (list []string) {
+	for scope, s := range r {
+		if s != nil && ast.Scope(scope) != ast.ScopeBare {
+			list = append(list, ast.Scope(scope).String())
+		}
+	}
+	return list
+}
+
 // from reads the columns of a schema. Without one the scope is not available.
 func from(scope Scope, s *vocab.Schema) source {
 	if s == nil {
@@ -113,6 +123,9 @@ func (s Scope) String() string { return scopeNames[s] }
 // field costs more than anything else here, and nobody reads further.
 const hintsMax = 64
 
+// listedMax bounds the fields that a fault lists where none is like the name.
+const listedMax = 8
+
 // near proposes one of the names for a misspelt one.
 func (c *checker) near(word string, names []string) string {
 	if len(c.found) >= hintsMax {
@@ -126,11 +139,17 @@ func (c *checker) near(word string, names []string) string {
 
 func (c *checker) unknownField(scope string, fields []vocab.Field, name ast.Name) *ast.Diagnostic {
 	d := ast.Errorf(ast.CodeUnknownField, name.Span, "scope '%s' has no field '%s'", scope, name.Text)
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].Name
+	var names []string // each once: input and output share many
+	if len(c.found) < hintsMax {
+		seen := make(map[string]bool, len(fields))
+		for i := range fields {
+			if name := fields[i].Name; !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
 	}
-	if d.Hint = c.near(name.Text, names); d.Hint == "" && (scope == scopeNames[ScopeMetadata] || scope == scopeNames[ScopeError]) {
+	if d.Hint = c.near(name.Text, names); d.Hint == "" && len(names) > 0 && len(names) <= listedMax {
 		d.Hint = "fields are " + strings.Join(names, ", ")
 	}
 	return d
@@ -145,6 +164,8 @@ func (c *checker) resolve(f *ast.Field) (*Expr, *ast.Diagnostic) {
 		d := ast.Errorf(ast.CodeScope, f.Span, "scope '%s' is not available in %s", f.Scope, c.env.Place)
 		if f.Scope == ast.ScopeInput && c.aggregated != nil {
 			d.WithHint("aggregates read the rows of the window, such as LAST(input.%s)", f.Name.Text)
+		} else if scopes := c.reading.scopes(); len(scopes) > 0 {
+			d.WithHint("scopes here are %s", strings.Join(scopes, ", "))
 		}
 		return nil, d
 	}
