@@ -69,6 +69,17 @@ var builtins = map[string]binder{
 	"regexp_substr":  typedKernel((*compiler).regexpPart),
 	"regexp_extract": typedKernel((*compiler).regexpPart),
 
+	// Date and time.
+	"date_part":       typedKernel((*compiler).datePart),
+	"date_trunc":      typedKernel((*compiler).dateTrunc),
+	"date_bin":        typedKernel((*compiler).dateBin),
+	"date_add":        typedKernel((*compiler).dateAdd),
+	"date_diff":       typedKernel((*compiler).dateDiff),
+	"to_unix":         typedKernel((*compiler).toUnix),
+	"from_unix":       typedKernel((*compiler).fromUnix),
+	"format_datetime": typedKernel((*compiler).formatDatetime),
+	"parse_datetime":  typedKernel((*compiler).parseDatetime),
+
 	// Octets, hashes, addresses.
 	"bytes_from_utf8": fixedKernel(sameOctets),
 	"bytes_to_utf8":   typedKernel((*compiler).utf8Text),

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plexus/nspl/rfc3339"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
@@ -29,7 +30,14 @@ func computed(e *typed.Expr) *typed.Expr {
 }
 
 func TestBuiltins(t *testing.T) {
-	text, octets, truth, i64, f64, u64 := vocab.String, vocab.Bytes, vocab.Bool, vocab.I64, vocab.F64, vocab.U64
+	text, octets, truth, i64, f64, u64, stamp := vocab.String, vocab.Bytes, vocab.Bool, vocab.I64, vocab.F64, vocab.U64, vocab.Datetime
+	moment := func(text string) *typed.Expr {
+		n, verdict := rfc3339.Parse([]byte(text))
+		if verdict != rfc3339.OK {
+			t.Fatal(text)
+		}
+		return integerLit(stamp, n)
+	}
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		e    *typed.Expr
@@ -108,6 +116,18 @@ func TestBuiltins(t *testing.T) {
 		{call("shift_left", vocab.I8, integerLit(vocab.I8, 1), lit(6)), "64"}, {call("shift_left", vocab.I8, integerLit(vocab.I8, 1), lit(7)), "failed: overflow"}, {call("shift_left", vocab.I8, integerLit(vocab.I8, -1), lit(7)), "-128"},
 		{call("shift_left", i64, lit(0), lit(1000)), "0"}, {call("shift_left", i64, lit(1), lit(64)), "failed: overflow"}, {call("shift_left", u64, integerLit(u64, 1), integerLit(vocab.U8, 63)), "9223372036854775808"},
 		{call("shift_right", i64, lit(-8), lit(1)), "-4"}, {call("shift_right", i64, lit(-8), lit(200)), "-1"}, {call("shift_right", vocab.U8, integerLit(vocab.U8, 200), lit(200)), "0"}, {call("shift_right", i64, lit(8), lit(-1)), "failed: invalid_argument"},
+
+		// date and time; what the units, zones and formats do has tests of its own
+		{call("date_part", i64, lit("iso_week"), moment("2027-01-03T23:04:05Z")), "53"}, {call("date_part", i64, lit("hour"), moment("2026-01-01T00:00:00Z"), lit("Asia/Kolkata")), "5"},
+		{call("date_trunc", stamp, lit("day"), moment("2026-03-29T12:00:00Z"), lit("europe/berlin")), "2026-03-28T23:00:00Z"}, {call("date_trunc", stamp, lit("year"), moment("1677-09-21T00:12:44Z")), "failed: overflow"},
+		{call("date_bin", stamp, lit("minute"), lit(15), moment("2026-01-01T00:14:59Z"), moment("2026-01-01T00:05:00Z")), "2026-01-01T00:05:00Z"},
+		{call("date_add", stamp, lit("month"), lit(1), moment("2026-01-31T10:00:00Z")), "2026-02-28T10:00:00Z"}, {call("date_add", stamp, lit("day"), integerLit(u64, -1), moment("2026-01-31T10:00:00Z")), "failed: overflow"},
+		{call("date_diff", i64, lit("month"), moment("2026-01-31T00:00:00Z"), moment("2026-03-01T00:00:00Z")), "1"}, {call("date_diff", i64, lit("nanosecond"), moment("1678-01-01T00:00:00Z"), moment("2262-01-01T00:00:00Z")), "failed: overflow"},
+		{call("to_unix", i64, lit("week"), moment("1969-12-31T00:00:00Z")), "-1"}, {call("from_unix", stamp, lit("second"), lit(-1)), "1969-12-31T23:59:59Z"}, {call("from_unix", stamp, lit("week"), lit(100_000)), "failed: overflow"},
+		{call("format_datetime", text, lit("%d.%m.%Y %H:%M %Z"), moment("2026-07-03T04:05:06Z"), lit("Europe/Berlin")), "03.07.2026 06:05 CEST"},
+		{call("parse_datetime", stamp, lit("%F %R"), lit("2026-10-25 02:30"), lit("Europe/Berlin"), lit("later")), "2026-10-25T01:30:00Z"},
+		{call("parse_datetime", stamp, lit("%F %R"), lit("2026-10-25 02:30"), lit("Europe/Berlin")), "failed: invalid_argument"}, {call("parse_datetime", stamp, lit("%F"), lit("2026-02-29"), lit("UTC")), "failed: cast_failed"},
+		{call("parse_datetime", stamp, lit("%F"), lit("9999-01-01"), lit("UTC")), "failed: overflow"}, {call("parse_datetime", stamp, lit("%F"), nullLit(text), lit("UTC")), "(null)"},
 	} {
 		if got := evaluate(t, c.e); got != c.want {
 			t.Errorf("%s(%s): %q, want %q", c.e.Func, tree(c.e), got, c.want)

@@ -80,7 +80,3 @@ func PartNamed(name string) (Part, bool) {
 	i := slices.Index(partNames, name)
 	return Part(max(i, 0)), i >= 0
 }
-
-// Disambiguations lists what parse_datetime can do with a local time that occurs
-// twice or never.
-func Disambiguations() []string { return []string{"reject", "earlier", "later", "compatible"} }
