@@ -265,6 +265,13 @@ func TestInstallKeepsWhatDidNotChange(t *testing.T) {
 		if w.d.emitters["e"] != first || w.d.junctions["j"] != junction {
 			t.Error("an unchanged or dynamically changed operator was replaced")
 		}
+		// The same definitions as other values, as they come with a snapshot.
+		again, schema := rev(100, true, 4), *reading
+		again.Junctions[0].Routes[0].Construct.Output = &schema
+		again.Relays[0].Schema, again.Relays[1].Schema = &schema, &schema
+		if w.install(again); w.d.emitters["e"] != first || w.d.junctions["j"] != junction {
+			t.Error("an unchanged operator was replaced")
+		}
 		b := w.push(ctx, true, 2, 60)
 		_ = primitives.Sleep(ctx, w.d.world, time.Second)
 		if len(got["e"]) != 0 {

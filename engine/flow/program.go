@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"plexus/engine/decide"
@@ -128,11 +129,12 @@ func (p *processor) install(prog *program) error {
 }
 
 // sameShape reports whether a junction can go on with another program: same
-// inputs, attachment, and targets in the same order.
+// inputs, attachment, and targets in the same order. Schemas are compared by what
+// they say: those of a state that came as a snapshot are other values.
 func sameShape(a, b *decide.JunctionPlan) bool {
 	return a.Attached == b.Attached &&
 		slices.EqualFunc(a.Inputs, b.Inputs, func(x, y decide.InputPlan) bool { return x.Relay == y.Relay }) &&
 		slices.EqualFunc(a.Routes, b.Routes, func(x, y decide.RoutePlan) bool {
-			return x.To == y.To && x.OnError.Action == y.OnError.Action && x.OnError.To == y.OnError.To && x.Construct.Output == y.Construct.Output
+			return x.To == y.To && x.OnError.Action == y.OnError.Action && x.OnError.To == y.OnError.To && reflect.DeepEqual(x.Construct.Output, y.Construct.Output)
 		})
 }
