@@ -86,12 +86,12 @@ func (c *Candidate) Rebind(x *ast.RebindResource, statement int) (lines []string
 	if !ok {
 		return nil, nil, ast.Diagnostics{about(target, ast.Errorf(ast.CodeRefMissing, x.Name.Span, "%s does not exist", target).WithHint("%s", c.meant(target)))}
 	}
-	if d := checkVersion(r, x.To); d != nil {
+	if d := checkVersion(r, x.To); d != nil && !c.offline {
 		return nil, nil, ast.Diagnostics{about(target, d)}
 	}
 	number := x.To.Number.Value
 	if x.To.Latest {
-		number = r.Latest()
+		number = max(r.Latest(), 1) // offline there may be none, and any will do
 	}
 	usages, found := c.usages(x)
 	if len(found) > 0 {

@@ -1,7 +1,9 @@
 package parse
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +24,9 @@ var reserved = map[string]bool{
 // Reserved reports whether a lower-case word must be quoted where an expression
 // reads it bare.
 func Reserved(word string) bool { return reserved[word] }
+
+// ReservedWords lists them in order.
+func ReservedWords() []string { return slices.Sorted(maps.Keys(reserved)) }
 
 // expr takes an expression and stops at the first token that cannot continue it.
 func (p *parser) expr() ast.Expr {
