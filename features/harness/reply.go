@@ -28,6 +28,11 @@ func ReplyTo(statements string, r *sessionpb.ExecuteReply) Reply {
 			one.Span = vocab.Span{Start: int(d.GetStart()), End: int(d.GetEnd())}
 		}
 		reply.Refusal += one.Explain(statements)
+		fault := Fault{Code: d.GetCode()}
+		if d.GetEntity() != "" {
+			fault.Entity = d.GetKind() + " '" + d.GetEntity() + "'"
+		}
+		reply.Faults = append(reply.Faults, fault)
 	}
 	if reply.Refusal == "" {
 		reply.Refusal = reply.Disposition + " " + r.GetDetail() + " " + reply.Text

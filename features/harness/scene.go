@@ -32,7 +32,9 @@ type Scene struct {
 	pending     map[string]*pending // by session
 	refusalOpen bool
 	response    *Response
-	command     *CommandResult
+	// declared are the entities that the operator's sessions created, in their order.
+	declared []declaredEntity
+	command  *CommandResult
 
 	// produced remembers what this scenario gave to each destination, for steps
 	// that count.

@@ -222,6 +222,14 @@ type Reply struct {
 	// Refusal is the rendered diagnostic of a failed request: message, line, caret
 	// and hint; "" when it completed.
 	Refusal string
+	// Faults are the diagnostics of a failed request, in their order.
+	Faults []Fault
+}
+
+// Fault is one diagnostic.
+type Fault struct {
+	Code   string
+	Entity string // kind and name, "" where it is about none
 }
 
 // Completed reports whether the request did what it asked for.

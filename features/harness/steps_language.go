@@ -32,6 +32,7 @@ func (s *Scene) languageSteps(sc *godog.ScenarioContext) {
 		return s.script(ctx, who, text)
 	})
 	s.sessionSteps(sc)
+	s.refusalSteps(sc)
 	s.define(sc, `^domain "([^"]*)"$`, func(ctx context.Context, name string) error {
 		return s.mustExecute(ctx, "CREATE DOMAIN "+name, "USE "+name)
 	})
@@ -166,6 +167,9 @@ func (s *Scene) execute(ctx context.Context, who, text string) error {
 	}
 	s.asked = request{who, text}
 	s.answer(reply)
+	if reply.Completed() {
+		s.declare(text)
+	}
 	return nil
 }
 
