@@ -53,7 +53,15 @@ check: ## builds on every target, vet, plexus-vet, format, generated files
 unit: ## unit tests and quick properties
 	@echo "$(RACE_LINE)"
 	go test $(RACE) -timeout 20m $(RACE_PACKAGES)
+	$(MAKE) properties
 	go test -timeout 10m $$(go list ./... | grep -Ev '^plexus/(primitives|real|sim|nspl|engine|connectors)(/|$$)|^plexus/features$$')
+
+# How often each property of the language is checked.
+CHECKS ?= 1000
+
+.PHONY: properties
+properties: ## the properties of the language, CHECKS times each
+	go test -count=1 -timeout 60m -skip 'TestWalk|TestPrefixes' ./nspl/parse ./nspl/render ./nspl/format ./nspl/complete ./nspl/typed -rapid.checks=$(CHECKS)
 
 .PHONY: sim
 sim: build ## determinism sample, corpus and acceptance in the simulated world
@@ -102,6 +110,7 @@ failover: build ## how long failovers of a cluster take, in virtual time, over 2
 
 .PHONY: nightly
 nightly: campaign ## campaign, long fuzzing, benchmarks, digests on other architectures
+	$(MAKE) properties CHECKS=10000
 	tools/fuzz.sh 600 86400
 	$(MAKE) bench
 	bin/plexus-sim check --seeds 200 --fresh --arch 386

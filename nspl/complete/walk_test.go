@@ -191,7 +191,7 @@ func statements(t *testing.T) map[string]bool {
 
 // canonical calls a function with the canonical text of every statement that the
 // golden cases of the parser hold; a statement without one as it was written.
-func canonical(t *testing.T, f func(text string)) {
+func canonical(t testing.TB, f func(text string)) {
 	files, err := filepath.Glob("../parse/testdata/golden/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no golden cases")
@@ -338,12 +338,21 @@ func check(t interface {
 	}
 }
 
+// seedBytesMax bounds the golden cases that seed the fuzzer: every unit test runs
+// all of them.
+const seedBytesMax = 1000
+
 // FuzzSuggest completes any text at any place.
 func FuzzSuggest(f *testing.F) {
 	f.Add(shop, 40)
 	f.Add("CREATE RELAY `a", 15)
 	f.Add("USE shop", 4)
 	f.Add("CREATE SUBSCRIPTION s TO orders WHERE input.amount > (1 AND ", 59)
+	canonical(f, func(text string) {
+		if tokens := parse.Tokens(text); len(text) < seedBytesMax {
+			f.Add(text, tokens[len(tokens)/2].Span.Start)
+		}
+	})
 	c := declared(f, shop)
 	f.Fuzz(func(t *testing.T, text string, cursor int) {
 		cursor = min(max(cursor, 0), len(text))

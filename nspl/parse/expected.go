@@ -37,6 +37,9 @@ func Expected(text string) Reading {
 		}
 	})}
 	r.At, r.Expected = int(p.tokens[p.furthest].start), p.expected
+	if r.Fault != nil && r.Fault.Span.Start > r.At { // a value that was refused
+		r.At, r.Expected = r.Fault.Span.Start, nil
+	}
 	r.Statement, r.Clause = p.built, p.clause
 	return r
 }

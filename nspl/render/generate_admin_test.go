@@ -1,6 +1,8 @@
 package render_test
 
 import (
+	"slices"
+
 	"pgregory.net/rapid"
 
 	"plexus/nspl/ast"
@@ -203,7 +205,7 @@ func (g generator) keyValues() []ast.KeyValue {
 }
 
 func (g generator) kind() vocab.EntityKind {
-	return rapid.SampledFrom(vocab.EntityKinds()[3:]).Draw(g.T, "kind")
+	return rapid.SampledFrom(vocab.EntityKinds()[2:]).Draw(g.T, "kind")
 }
 
 func (g generator) format() ast.Format { return ast.Format(g.int(1)) }
@@ -225,7 +227,8 @@ func (g generator) changing() ast.Statement {
 		return s
 	case 2:
 		s := &ast.RebindResource{Name: g.name(), To: g.binding().Version}
-		kinds := rapid.SampledFrom([]vocab.EntityKind{vocab.EntityVHost, vocab.EntityCodec, vocab.EntityHashMap, vocab.EntityWASM, vocab.EntityUDF})
+		kinds := rapid.SampledFrom([]vocab.EntityKind{vocab.EntityVHost, vocab.EntityCodec, vocab.EntitySignaling, vocab.EntityInferencer, vocab.EntityWASM,
+			vocab.EntityHashMap, vocab.EntityClient, vocab.EntityUDF})
 		for _, n := range g.distinct(3)[g.int(1):] {
 			s.For = append(s.For, ast.Usage{Kind: kinds.Draw(g.T, "kind"), Name: n})
 		}
@@ -237,7 +240,8 @@ func (g generator) changing() ast.Statement {
 		}
 		return s
 	case 4:
-		return &ast.Drop{Kind: g.kind(), Name: g.name()}
+		kinds := rapid.SampledFrom(slices.DeleteFunc(vocab.EntityKinds(), func(k vocab.EntityKind) bool { return k == vocab.EntityResource }))
+		return &ast.Drop{Kind: kinds.Draw(g.T, "kind"), Name: g.name()}
 	case 5:
 		s := &ast.Start{AtNow: g.bool()}
 		if !s.AtNow && g.bool() {
@@ -249,7 +253,7 @@ func (g generator) changing() ast.Statement {
 		}
 		return s
 	case 6:
-		return rapid.SampledFrom([]ast.Statement{&ast.Stop{}, &ast.Begin{}, &ast.Commit{}, &ast.Revert{}}).Draw(g.T, "statement")
+		return rapid.SampledFrom([]ast.Statement{&ast.Stop{}, &ast.Begin{}, &ast.Commit{}, &ast.Revert{}, &ast.ListDomains{}}).Draw(g.T, "statement")
 	}
 	return &ast.Clock{Attach: g.bool()}
 }
@@ -264,7 +268,8 @@ func (g generator) reading() ast.Statement {
 	case 2:
 		return &ast.ShowState{Relay: g.name(), Format: g.format()}
 	case 3:
-		kinds := []vocab.EntityKind{vocab.EntityIngestor, vocab.EntityWindow, vocab.EntityRelay, vocab.EntityCodec, vocab.EntityResource, vocab.EntityUDF}
+		kinds := append([]vocab.EntityKind{vocab.EntityResource, vocab.EntityRelay, vocab.EntityHashMap, vocab.EntityCodec, vocab.EntityEndpoint,
+			vocab.EntityPlacement, vocab.EntityUDF}, nodeKinds...)
 		d := &ast.Describe{Kind: rapid.SampledFrom(kinds).Draw(g.T, "kind"), Name: g.name(), Format: g.format()}
 		if d.Kind == vocab.EntityRelay && g.bool() {
 			d.Pick = g.keyValues()

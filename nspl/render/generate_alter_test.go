@@ -47,7 +47,7 @@ var alterForms = []struct {
 	{vocab.EntityReingestor, ingesting, [][]ast.NodeOp{inputOps, stateOps, routeOps, filterOps, {ast.NodeSetAttachment}}},
 	{vocab.EntityGenerator, setOnly, [][]ast.NodeOp{routeOps, {ast.NodeSetFeed, ast.NodeSetEach, ast.NodeSetBranch}}},
 	{vocab.EntityIngestor, ingesting, [][]ast.NodeOp{routeOps, filterOps, {
-		ast.NodeSetQuiesce, ast.NodeSetDecode, ast.NodeSetTimestamp, ast.NodeDropTimestamp, ast.NodeSetGeneralError,
+		ast.NodeSetSource, ast.NodeSetQuiesce, ast.NodeSetDecode, ast.NodeSetTimestamp, ast.NodeDropTimestamp, ast.NodeSetGeneralError,
 	}}},
 	{vocab.EntityEmitter, routeForm{}, [][]ast.NodeOp{inputOps, {
 		ast.NodeSetAttachment, ast.NodeSetSink, ast.NodeSetMode, ast.NodeSetClient, ast.NodeSetEncode, ast.NodeDropEncode,
@@ -77,6 +77,12 @@ func (g generator) nodeChange(op ast.NodeOp, form routeForm) ast.NodeChange {
 		c.Name = g.name()
 	case ast.NodeSetCollect:
 		c.Collect = &ast.Collect{For: g.duration()}
+		if g.bool() {
+			s := g.size()
+			c.Collect.MaxBatchSize = &s
+		}
+	case ast.NodeSetSource:
+		c.Source = written(g.source())
 	case ast.NodeSetFilter:
 		c.Where = g.expr(2)
 	case ast.NodeSetAttachment:
@@ -95,7 +101,7 @@ func (g generator) nodeChange(op ast.NodeOp, form routeForm) ast.NodeChange {
 	case ast.NodeSetMaxTime, ast.NodeSetEach:
 		c.Duration = g.duration()
 	case ast.NodeSetQuiesce:
-		c.Quiesce = ast.Quiesce{Body: vocab.QuiesceBuffer, MaxSize: g.size(), DropOldest: g.bool()}
+		c.Quiesce = g.quiesce(vocab.SourceEntities()[g.int(len(vocab.SourceEntities())-1)].Capabilities())
 	case ast.NodeSetTimestamp:
 		c.Timestamp = &ast.Timestamp{Now: g.bool()}
 		if !c.Timestamp.Now {

@@ -86,6 +86,22 @@ func (g generator) source() model.Source {
 	}
 	s.Quiesce = g.quiesce(can)
 	g.sourceClauses(&s)
+	s.ByEndpoint = s.Entity == vocab.SourceHTTPEndpoint && g.bool()
+	return s
+}
+
+// written is a source as SET FROM writes it, with all defaults.
+func written(m model.Source) ast.Source {
+	s := ast.Source{
+		Entity: m.Entity, ByEndpoint: m.ByEndpoint, Client: m.Client, Endpoint: m.Endpoint, Schema: m.Schema, Names: m.Names, Seed: ast.Uint{Value: m.Seed},
+		Postgres: m.Postgres, Query: m.Query, Range: m.Range, Push: m.Push, Iggy: m.Iggy, Every: m.Every, Cursor: m.Cursor, Mode: m.Mode, Quiesce: m.Quiesce,
+	}
+	if m.Entity.Capabilities().InstancesMax > 1 {
+		s.Instances = &ast.Uint{Value: m.Instances}
+	}
+	if m.MQTT != nil {
+		s.MQTT = &ast.MQTTSession{Persistent: &m.MQTT.Persistent, QoS: &ast.Uint{Value: uint64(m.MQTT.QoS)}}
+	}
 	return s
 }
 

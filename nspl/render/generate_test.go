@@ -333,8 +333,11 @@ func (g generator) placementChange() ast.PlacementChange {
 
 func (g generator) node() ast.Text { return ast.Text{Text: nodeNames.Draw(g.T, "node")} }
 
+// nodeKinds are the kinds that run.
+var nodeKinds = vocab.EntityKinds()[vocab.EntityIngestor-1:]
+
 func (g generator) runtimeNodes() []ast.RuntimeNode {
-	kinds := rapid.SampledFrom([]vocab.EntityKind{vocab.EntityIngestor, vocab.EntityJunction, vocab.EntityEmitter, vocab.EntityRelay})
+	kinds := rapid.SampledFrom(append([]vocab.EntityKind{vocab.EntityRelay, vocab.EntityHashMap}, nodeKinds...))
 	var list []ast.RuntimeNode
 	for range 1 + g.int(2) {
 		list = append(list, ast.RuntimeNode{Kind: kinds.Draw(g.T, "kind"), Name: g.name()})
@@ -357,17 +360,17 @@ func (g generator) relocation() ast.Relocation {
 
 // statement draws a statement that Statement renders.
 func (g generator) statement() ast.Statement {
-	switch g.int(2) {
+	switch g.int(3) {
 	case 0:
-		return g.changing()
+		return g.alterNode()
 	case 1:
+		return g.changing()
+	case 2:
 		return g.reading()
 	}
-	switch g.int(6) {
+	switch g.int(5) {
 	case 5:
 		return g.alterRelay()
-	case 6:
-		return g.alterNode()
 	case 0:
 		return &ast.AlterDomain{Placement: g.policy()}
 	case 1:
