@@ -14,23 +14,16 @@ import (
 
 type checkCommand struct {
 	Against []string `placeholder:"FILE" help:"Check as what follows this script; may be repeated."`
-	Files   []string `arg:"" help:"Files that are one script, in order; - is standard input."`
+	Paths   []string `arg:"" name:"files" help:"Files that are one script, in order; - is standard input. Of a directory, each *.nspl file is a script of its own."`
 }
 
 func (c *checkCommand) run(_ context.Context, p *program) int {
-	var files []script.File
-	for _, name := range append(c.Against, c.Files...) {
-		text, err := p.read(name)
-		if err == nil && !utf8.Valid(text) {
-			err = fmt.Errorf("%s is not UTF-8", name)
-		}
-		if err != nil {
-			fmt.Fprintf(p.err, "plexus: %v\n", err)
-			return statusUsage
-		}
-		files = append(files, script.File{Name: name, Text: string(text)})
+	before, scripts, err := c.files(p)
+	if err != nil {
+		fmt.Fprintf(p.err, "plexus: %v\n", err)
+		return statusUsage
 	}
-	r := script.Check(files...)
+	r, files := script.CheckEach(before, scripts)
 	if p.options.Format == "json" {
 		report, err := r.JSON(files)
 		if err != nil {
@@ -49,6 +42,57 @@ func (c *checkCommand) run(_ context.Context, p *program) int {
 		return statusFailed
 	}
 	return statusDone
+}
+
+// files reads what is to be checked: the script of the files that are named, and one
+// for each file of a directory.
+func (c *checkCommand) files(p *program) (before []script.File, list [][]script.File, err error) {
+	for _, name := range c.Against {
+		f, err := p.script(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		before = append(before, f)
+	}
+	var named []script.File
+	for _, path := range c.Paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() { // standard input, too
+			f, err := p.script(path)
+			if err != nil {
+				return nil, nil, err
+			}
+			named = append(named, f)
+			continue
+		}
+		names, err := scripts(path)
+		if err == nil && len(names) == 0 {
+			err = fmt.Errorf("%s holds no *.nspl files", path)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range names {
+			f, err := p.script(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			list = append(list, []script.File{f})
+		}
+	}
+	if len(named) > 0 {
+		list = append([][]script.File{named}, list...)
+	}
+	return before, list, nil
+}
+
+// script reads a file of a script.
+func (p *program) script(name string) (script.File, error) {
+	text, err := p.read(name)
+	if err == nil && !utf8.Valid(text) {
+		err = fmt.Errorf("%s is not UTF-8", name)
+	}
+	return script.File{Name: name, Text: string(text)}, err
 }
 
 // read reads a file, or standard input for -.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,12 +11,22 @@ func TestCheckCommand(t *testing.T) {
 	dir := t.TempDir()
 	base := write(t, filepath.Join(dir, "base.nspl"), "CREATE SCHEMA s (id STRING);")
 	next := write(t, filepath.Join(dir, "next.nspl"), "CREATE RELAY r SCHEMA s UNBRANCHED;\n")
+	if err := os.MkdirAll(filepath.Join(dir, "all", "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "all", "1.nspl"), "CREATE SCHEMA s (id STRING);")
+	second := write(t, filepath.Join(dir, "all", "2.nspl"), "CREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE SCHEMA s (id STRING);")
+	third := write(t, filepath.Join(dir, "all", "sub", "3.nspl"), "CREATE RELAY r SCHEMA t UNBRANCHED;")
 	for _, c := range []struct {
 		name   string
 		args   []string
 		status int
 		out    string
 	}{
+		{"a directory", []string{filepath.Join(dir, "all")}, statusFailed, second + ":1:23: ref.missing: RELAY 'r' requires missing SCHEMA 's'\n" +
+			"CREATE RELAY r SCHEMA s UNBRANCHED;\n                      ^\n" + third + ":1:23: "},
+		{"a directory against", []string{"--against", base, filepath.Join(dir, "all", "sub")}, statusFailed, third + ":1:23: "},
+		{"an empty directory", []string{t.TempDir()}, statusUsage, ""},
 		{"alone", []string{next}, statusFailed, next + ":1:23: ref.missing: RELAY 'r' requires missing SCHEMA 's'"},
 		{"in order", []string{base, next}, statusDone, ""},
 		{"against", []string{"--against", base, next}, statusDone, ""},

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"plexus/engine/script"
 	"plexus/nspl/ast"
 	"plexus/nspl/format"
+	"plexus/nspl/parse"
 )
 
 // The exit statuses of plexus fmt; the highest that applies is returned.
@@ -123,8 +125,10 @@ func (c *fmtCommand) text(p *program, path string, text []byte) (string, int) {
 	case err == nil:
 		return formatted, fmtDone
 	case errors.As(err, &d):
-		at := ast.PositionOf(string(text), d.Span.Start)
-		fmt.Fprintf(p.err, "%s:%d:%d: %v\n", path, at.Line, at.Column, d)
+		_, faults := parse.Script(string(text)) // all of them
+		for _, one := range faults {
+			fmt.Fprint(p.err, script.File{Name: path, Text: string(text)}.Explain(one, script.NoColours))
+		}
 		return "", fmtNotParsed
 	}
 	fmt.Fprintf(p.err, "plexus: %s: %v; nothing was written: please report this\n", path, err)

@@ -84,6 +84,8 @@ func TestFmtStatus(t *testing.T) {
 		{"no paths", nil, fmtUsage, "", "expected"},
 		{"both modes", []string{"--check", "--stdout", good}, fmtUsage, "", "--check and --stdout"},
 		{"bad text", []string{file("bad", "use shop;\n  bad")}, fmtNotParsed, "", ":2:3: parse: expected"},
+		{"where it is bad", []string{file("worse", "use shop;\n  bad;\nuse 'x")}, fmtNotParsed, "", "\n  bad;\n  ^^^\n"},
+		{"everything bad", []string{file("worst", "bad;\nuse 'x")}, fmtNotParsed, "", ":2:5: lex: unterminated string\nuse 'x\n    ^^\n"},
 		{"unreadable wins", []string{filepath.Join(dir, "bad"), filepath.Join(dir, "none")}, fmtUnreadable, "", "no such file"},
 		{"not UTF-8", []string{file("latin", "use \xff")}, fmtUnreadable, "", "not UTF-8"},
 		{"stdout", []string{"--stdout", file("loose", "create relay r schema s unbranched")}, fmtDone, "CREATE RELAY r SCHEMA s UNBRANCHED CAPACITY 1;\n", ""},

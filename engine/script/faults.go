@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"strings"
 
 	"plexus/engine/catalog"
@@ -31,6 +32,9 @@ type failedKey struct {
 	key    catalog.Key
 }
 
+// unknownDomain is selected by a USE that names none.
+const unknownDomain = "~"
+
 // world is where the statements about a domain are carried out.
 type world struct {
 	*transaction.Rehearsal
@@ -50,7 +54,7 @@ func (r *runner) here(at ast.Statement) *world {
 		return w
 	}
 	declared := r.did(declares, "", ast.Entity{Kind: vocab.EntityDomain, Name: r.domain})
-	if !declared && r.domain != "" {
+	if !declared {
 		r.fault(decide.CodeDomainMissing, at.Place(), "domain '%s' does not exist", r.domain)
 	}
 	return r.suppose(!declared)
@@ -70,8 +74,8 @@ func (r *runner) suppose(unknown bool) *world {
 func (r *runner) attempted(a parse.Attempt) {
 	switch a.Word {
 	case "USE":
-		r.domain = a.Name
-		if _, ok := r.real.State().Domain(a.Name); !ok && r.worlds[a.Name] == nil {
+		r.domain = cmp.Or(a.Name, unknownDomain)
+		if _, ok := r.real.State().Domain(r.domain); !ok && r.worlds[r.domain] == nil {
 			r.suppose(true)
 		}
 	case "BEGIN":

@@ -23,11 +23,7 @@ var (
 func (r *Result) Text(files []File, c Colours) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		file := files[f.File]
-		at := ast.PositionOf(file.Text, f.Span.Start)
-		fmt.Fprintf(&b, "%s%s:%d:%d:%s %s%s:%s %s\n", c.Place, file.Name, at.Line, at.Column, c.Off, c.Code, f.Code, c.Off, f.Message)
-		_, excerpt, _ := strings.Cut(f.Explain(file.Text), "\n")
-		b.WriteString(excerpt)
+		b.WriteString(files[f.File].Explain(f.Diagnostic, c))
 	}
 	if r.More > 0 {
 		fmt.Fprintf(&b, "%d more\n", r.More)
@@ -38,6 +34,14 @@ func (r *Result) Text(files []File, c Colours) string {
 		fmt.Fprintf(&b, "%s%s:%d:%d:%s %sunchecked:%s %s\n", c.Place, file.Name, at.Line, at.Column, c.Off, c.Note, c.Off, u.What)
 	}
 	return b.String()
+}
+
+// Explain renders one fault of a file: its place and what it is, the line it is in,
+// and what to do about it.
+func (f File) Explain(d *ast.Diagnostic, c Colours) string {
+	at := ast.PositionOf(f.Text, d.Span.Start)
+	_, excerpt, _ := strings.Cut(d.Explain(f.Text), "\n")
+	return fmt.Sprintf("%s%s:%d:%d:%s %s%s:%s %s\n%s", c.Place, f.Name, at.Line, at.Column, c.Off, c.Code, d.Code, c.Off, d.Message, excerpt)
 }
 
 // reportJSON is the JSON form.

@@ -86,6 +86,32 @@ func Check(files ...File) *Result {
 	return r.finish()
 }
 
+// CheckEach checks scripts one by one, each behind the same files and from a new
+// cluster on. It returns what all of them come to, and the files that the places are
+// in.
+func CheckEach(before []File, scripts [][]File) (*Result, []File) {
+	all, files := &Result{}, slices.Clone(before)
+	for i, list := range scripts {
+		r := Check(slices.Concat(before, list)...)
+		file := func(in int) (int, bool) { // those before are reported once
+			return in + len(files) - len(before), in >= len(before) || i == 0
+		}
+		for _, f := range r.Findings {
+			if at, ok := file(f.File); ok {
+				all.Findings = append(all.Findings, Finding{at, f.Diagnostic})
+			}
+		}
+		for _, u := range r.Unchecked {
+			if at, ok := file(u.File); ok {
+				all.Unchecked = append(all.Unchecked, Unchecked{Place{at, u.Span}, u.What})
+			}
+		}
+		all.More += r.More
+		files = append(files, list...)
+	}
+	return all, files
+}
+
 // newRunner begins with a new cluster.
 func newRunner() *runner {
 	r := &runner{
@@ -125,7 +151,7 @@ func (r *runner) finish() *Result {
 // runner carries statements out.
 type runner struct {
 	real   *transaction.Rehearsal
-	domain string // selected; "" while nobody knows which
+	domain string // selected
 	file   int    // being read
 	tx     *open  // nil outside of a transaction
 	worlds map[string]*world

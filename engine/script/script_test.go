@@ -75,6 +75,43 @@ DROP RELAY r; DROP SCHEMA s`, `4 ref.missing: RELAY 'q' requires missing SCHEMA 
 			"9 invalid: BATCH SAMPLE RATE must be 0 to 1\n10 expr.scope\n"},
 		{"versions of resources", "CREATE RESOURCE certs; CREATE VHOST v a.example.org WITH TLS certs VERSION LATEST;\nCREATE ENDPOINT e ON v PATH '/' TYPE HTTP",
 			"1 unchecked: the content of resource 'certs'\n"},
+		{"text that is no token", "CREATE SCHEMA s (a STRING | b);\nCREATE RELAY r SCHEMA s UNBRANCHED;\nUSE 'open;\nCREATE SCHEMA t (id STRING, id STRING);\nSHOW CREATE RELAY é",
+			"1 lex: unexpected character '|'\n3 lex: unterminated string\n4 invalid: duplicate field 'id'\n5 lex: unexpected character 'é'\n"},
+		{"what follows from a statement that does not parse", `CREATE RELY r SCHEMA s UNBRANCHED;
+CREATE SCHEMA s (a STRING) x;
+CREATE RELAY q SCHEMA s UNBRANCHED;
+CREATE RELAY p SCHEMA t UNBRANCHED;
+CREATE JUNCTION j FROM r, p, nowhere UNBRANCHED TO q INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+SHOW CREATE JUNCTION j; DROP RELAY r; ALTER RELAY q SET CAPACITY 2;
+CREATE UDF f WITH NSPL_1 ARGS (x I64) RETURNS I64 CODE 'RETURN y;';
+CREATE SCHEMA u (a I64); CREATE RELAY v SCHEMA u UNBRANCHED;
+CREATE JUNCTION k FROM v UNBRANCHED TO v SET a = udf::f(a), b = 1 FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+CREATE PLACEMENT near FROM j TO v REQUIRE COLOCATION;
+CREATE PLACEMENT far FROM jj TO v REQUIRE COLOCATION;
+`, "1 parse: expected\n2 parse: expected\n4 ref.missing: RELAY 'p' requires missing SCHEMA 't'\n5 ref.missing: JUNCTION 'j' requires missing RELAY 'nowhere'\n7 expr.\n" +
+			"11 ref.missing: PLACEMENT 'far' requires missing runtime node 'jj'\n"},
+		{"what was to be dropped", "CREATE SCHEMA s (a I64); CREATE RELAY r SCHEMA s UNBRANCHED;\nDROP RELAY r CASCADE;\nDROP SCHEMA s;\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE SCHEMA s (a I64);\n" +
+			"CREATE RELAY r SCHEMA t UNBRANCHED; DROP RELAY r; SHOW CREATE RELAY r;\n",
+			"2 parse: expected\n6 ref.missing: RELAY 'r' does not exist\n"},
+		{"a domain that is not there", "USE shp;\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE SCHEMA t (id STRING, id STRING);\nSTART AT NOW; DROP RELAY x;\nUSE shp;\nCREATE SCHEMA u (id I64); CREATE RELAY w SCHEMA u UNBRANCHED;\n" +
+			"CREATE JUNCTION k FROM w UNBRANCHED TO w SET b = 1 FLUSH IMMEDIATE ON MESSAGE ERROR LOG;\nUSE default; CREATE RELAY r SCHEMA s UNBRANCHED",
+			"1 domain.missing: domain 'shp' does not exist\n3 invalid: duplicate field 'id'\n7 expr.missing_set\n7 expr.unknown_field\n8 ref.missing: RELAY 'r' requires missing SCHEMA 's'\n"},
+		{"a domain that failed", "CREATE DOMAIN shop WITH x;\nUSE shop; CREATE RELAY r SCHEMA s UNBRANCHED;\nUSE 'shop; \nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE DOMAIN shop; USE shop now;\nCREATE RELAY r SCHEMA s UNBRANCHED;",
+			"1 parse: expected\n2 ref.missing: RELAY 'r' requires missing SCHEMA 's'\n3 lex: unterminated\n5 parse: expected\n6 ref.missing: RELAY 'r' requires\n"},
+		{"a transaction that does not parse", "BEGIN NOW;\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE SCHEMA s (a I64);\nCOMMIT NOW; SHOW CREATE RELAY r;\nREVERT;", "1 parse: expected\n4 parse: expected\n5 tx.state\n"},
+		{"users", "CREATE USER a WITH PASSWORD;\nALTER USER a SET PASSWORD 'long enough';\nDROP USER a; DROP USER b", "1 parse: expected\n3 ref.missing: USER 'b' does not exist\n"},
+		{"faults of a transaction", `CREATE SCHEMA s (a I64); CREATE RELAY r SCHEMA s UNBRANCHED; CREATE RELAY o SCHEMA s UNBRANCHED; CREATE JUNCTION j FROM r UNBRANCHED TO o SET a = input.a FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+BEGIN;
+CREATE RELAY x SCHEMA none UNBRANCHED;
+CREATE RELAY y SCHEMA nothing UNBRANCHED;
+ALTER SCHEMA s ADD FIELD b I64, DROP FIELD a;
+CREATE RELAY z SCHEMA s UNBRANCHED;
+DROP RELAY r;
+COMMIT;
+SHOW CREATE RELAY z`, "3 ref.missing: RELAY 'x' requires missing SCHEMA 'none'\n4 ref.missing: RELAY 'y' requires missing SCHEMA 'nothing'\n" +
+			"5 expr.unknown_field: JUNCTION 'j': \n5 expr.missing_set: JUNCTION 'j': \n7 in_use: RELAY 'r' is used by JUNCTION 'j'\n"},
+		{"several that break", orders + "ALTER SCHEMA order_row DROP FIELD amount, ADD FIELD total F64;\nCREATE JUNCTION more FROM orders UNBRANCHED TO large SET amount = input.amount, id = input.id FLUSH IMMEDIATE ON MESSAGE ERROR LOG;\nALTER SCHEMA order_row ADD FIELD x F64",
+			"9 expr.unknown_field: JUNCTION 'split'\n11 expr.missing_set: JUNCTION 'more': \n"},
 		{"an open string", "USE default;\nSHOW CREATE RELAY 'x", "2 lex: unterminated string\n"},
 	} {
 		got := found(c.text, script.Check(script.File{Name: "x", Text: c.text}))

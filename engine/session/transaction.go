@@ -198,6 +198,11 @@ func (x *script) faulty(f *transaction.Fault) *sessionpb.ExecuteReply {
 		return x.q.failed(f.Found)
 	}
 	text := x.statements[f.Operation].Text
+	if text != x.q.text { // the request does not show what it is about
+		for _, d := range f.Found {
+			d.Naming()
+		}
+	}
 	reply := failedIn(text, x.q.domain, f.Found)
 	for _, d := range reply.Diagnostics {
 		d.HasSpan = d.HasSpan && text == x.q.text

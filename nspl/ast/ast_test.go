@@ -8,6 +8,19 @@ import (
 	"plexus/nspl/vocab"
 )
 
+// TestVisible keeps what terminals obey out of reports.
+func TestVisible(t *testing.T) {
+	text := "USE \x1b[31m\x9b x\u202e;"
+	d := Errorf(CodeLex, vocab.Span{Start: 4, End: 5}, "unexpected character '%c'", '\x1b')
+	want := "error at line 1, column 5: lex: unexpected character '\\x1b'\nUSE \\x1b[31m\\x9b x\\u202e;\n    ^^^^\n"
+	if got := d.Explain(text); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Visible("a\tb\nü"); got != "a\tb\nü" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestEqualIgnoresSpansOnly(t *testing.T) {
 	tree := func(span, value int, name string) Expr {
 		s := vocab.Span{Start: span, End: span + 1}

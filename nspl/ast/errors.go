@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"plexus/nspl/vocab"
 )
@@ -102,7 +101,7 @@ func Errorf(code Code, span vocab.Span, format string, args ...any) *Diagnostic 
 
 // oneLine writes what would move the cursor of a terminal as Go does.
 func oneLine(text string) string {
-	moves := func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+	moves := func(r rune) bool { return r == '\n' || r == '\t' || hidden(r) }
 	if strings.IndexFunc(text, moves) < 0 {
 		return text
 	}

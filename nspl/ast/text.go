@@ -1,6 +1,7 @@
 package ast
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -66,20 +67,80 @@ func writeExcerpt(b *strings.Builder, text string, span vocab.Span) {
 	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
 		end = start + i
 	}
-	before := []rune(text[begin:start])
-	after := []rune(strings.TrimRight(text[start:end], "\r"))
-	width := utf8.RuneCountInString(text[start:min(max(span.End, start), end)])
-	if cut := len(before) - excerptBefore; cut > 0 {
-		before = append([]rune("…"), before[cut:]...)
+	before := text[begin:start]
+	after := strings.TrimRight(text[start:end], "\r")
+	if from := runesBack(before, excerptBefore); from > 0 {
+		before = "…" + before[from:]
 	}
-	if len(after) > excerptAfter {
-		after = append(after[:excerptAfter:excerptAfter], '…')
-	}
-	b.WriteString(string(before) + string(after) + "\n")
-	for i, r := range before {
-		if r != '\t' {
-			before[i] = ' '
+	under := after[:min(max(span.End-start, 0), len(after))]
+	if to := runesOn(after, excerptAfter); to < len(after) {
+		under = after[:min(len(under), to)]
+		after = after[:to] + "…"
+		if span.End-start > to {
+			under = after
 		}
 	}
-	b.WriteString(string(before) + strings.Repeat("^", min(max(width, 1), max(len(after), 1))) + "\n")
+	before = Visible(before)
+	b.WriteString(before + Visible(after) + "\n")
+	for _, r := range before {
+		if r != '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	b.WriteString(strings.Repeat("^", max(utf8.RuneCountInString(Visible(under)), 1)) + "\n")
+}
+
+// runesBack returns where the last n characters of a text begin.
+func runesBack(text string, n int) int {
+	at := len(text)
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+	}
+	return at
+}
+
+// runesOn returns where the first n characters of a text end.
+func runesOn(text string, n int) int {
+	at := 0
+	for ; n > 0 && at < len(text); n-- {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at
+}
+
+// Visible returns the text with what terminals obey or hide written as escapes:
+// control characters, and marks of direction. Line breaks and tabs stay.
+func Visible(text string) string {
+	if strings.IndexFunc(text, hidden) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		switch {
+		case r == utf8.RuneError && size == 1, hidden(r) && r < utf8.RuneSelf:
+			fmt.Fprintf(&b, `\x%02x`, text[at])
+		case hidden(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteString(text[at : at+size])
+		}
+		at += size
+	}
+	return b.String()
+}
+
+// hidden reports whether a terminal obeys or hides a character.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case r < ' ', r >= 0x7f && r < 0xa0:
+		return true
+	}
+	return r == '\u2028' || r == '\u2029' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' ||
+		r >= '\u2060' && r <= '\u2069' || r == '\ufeff'
 }

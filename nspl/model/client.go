@@ -79,8 +79,23 @@ func (c *checker) config(d *ast.CreateClient, m *Client) {
 				fault.Hint = keyHint(m.Type, wrong.Key)
 			}
 		}
+		if fault.Span == d.Span {
+			fault.Span = demanding(d, wrong.Error())
+		}
 		c.add(fault)
 	}
+}
+
+// demanding is where a setting stands that demands one that is missing; the statement
+// where it is demanded of all.
+func demanding(d *ast.CreateClient, message string) vocab.Span {
+	_, by, _ := strings.Cut(message, " with ")
+	for _, e := range d.Config {
+		if e.Key.Text == by {
+			return e.Value.Span
+		}
+	}
+	return d.Span
 }
 
 // templates returns a value with every template replaced by what could stand
