@@ -22,9 +22,9 @@ type Candidate struct {
 	pace     *model.Pace // nil for an unpaced domain
 	// placement is the default of the domain.
 	placement vocab.PlacementPolicy
-	entries   []entry // by kind and name
-	offline   bool    // see Offline
-	changes   []*catalogpb.ModelChange
+	entries   []*entry // by kind and name
+	offline   bool     // see Offline
+	changes   []Change
 	// dropped remembers what the batch removed: a reference to it is its use, not
 	// a missing name.
 	dropped map[catalog.Key]bool
@@ -36,6 +36,12 @@ type Candidate struct {
 	sound bool
 	undo  []undone // what the batch changed, in order
 	ties  *ties    // nil until somebody asks
+}
+
+// Change is one mutation of a batch.
+type Change struct {
+	key     catalog.Key
+	created model.Entity // nil: it is dropped
 }
 
 // entry is one definition of the candidate.
@@ -67,7 +73,7 @@ func NewCandidate(state *catalog.State, domain string) (*Candidate, *ast.Diagnos
 	}
 	c := &Candidate{state: state, pace: d.Pace, domain: domain, expected: d.Definition, placement: d.Placement, dropped: map[catalog.Key]bool{}, sound: true}
 	for m := range state.Models(domain) {
-		c.entries = append(c.entries, entry{key: m.Key, entity: m.Definition, refs: m.References()})
+		c.entries = append(c.entries, &entry{key: m.Key, entity: m.Definition, refs: m.References()})
 	}
 	return c, nil
 }
@@ -82,12 +88,10 @@ func (c *Candidate) Create(e model.Entity, span vocab.Span, statement int) *ast.
 		return about(key, ast.Errorf(CodeExists, span, "%s already exists", key))
 	}
 	e = c.resolve(c.settled(e))
-	c.insert(at, entry{key: key, entity: e, created: true, statement: statement, refs: model.References(e)})
-	c.undo = append(c.undo, undone{entry{key: key}, true})
+	c.insert(at, &entry{key: key, entity: e, created: true, statement: statement, refs: model.References(e)})
+	c.undo = append(c.undo, undone{&entry{key: key}, true})
 	delete(c.dropped, key)
-	c.changes = append(c.changes, &catalogpb.ModelChange{
-		Op: catalogpb.ModelChange_CREATE, Kind: key.Kind.String(), Name: key.Name, Text: render.Entity(e),
-	})
+	c.changes = append(c.changes, Change{key, e})
 	if key.Kind == vocab.EntityEndpoint {
 		c.settle()
 	}
@@ -103,9 +107,7 @@ func (c *Candidate) Drop(key catalog.Key, span vocab.Span) *ast.Diagnostic {
 	}
 	c.undo = append(c.undo, undone{c.remove(at), false})
 	c.dropped[key] = true
-	c.changes = append(c.changes, &catalogpb.ModelChange{
-		Op: catalogpb.ModelChange_DROP, Kind: key.Kind.String(), Name: key.Name,
-	})
+	c.changes = append(c.changes, Change{key, nil})
 	return nil
 }
 
@@ -121,10 +123,25 @@ func (c *Candidate) Exists(key catalog.Key) bool {
 
 // Step returns the batch as a command step.
 func (c *Candidate) Step() *catalogpb.Step {
+	return Step(c.domain, c.expected, c.changes)
+}
+
+// Step returns changes of a domain as a command step.
+func Step(domain string, expected uint64, changes []Change) *catalogpb.Step {
+	list := make([]*catalogpb.ModelChange, len(changes))
+	for i, x := range changes {
+		list[i] = &catalogpb.ModelChange{Op: catalogpb.ModelChange_DROP, Kind: x.key.Kind.String(), Name: x.key.Name}
+		if x.created != nil {
+			list[i].Op, list[i].Text = catalogpb.ModelChange_CREATE, render.Entity(x.created)
+		}
+	}
 	return &catalogpb.Step{Body: &catalogpb.Step_ChangeModels{ChangeModels: &catalogpb.ChangeModels{
-		Domain: c.domain, Expected: c.expected, Changes: c.changes,
+		Domain: domain, Expected: expected, Changes: list,
 	}}}
 }
+
+// Changes returns the batch as it was written.
+func (c *Candidate) Changes() []Change { return c.changes }
 
 // Definition is the index that last changed the committed definitions.
 func (c *Candidate) Definition() uint64 { return c.expected }
@@ -133,7 +150,7 @@ func (c *Candidate) Definition() uint64 { return c.expected }
 func (c *Candidate) Empty() bool { return len(c.changes) == 0 }
 
 func (c *Candidate) find(key catalog.Key) (int, bool) {
-	return slices.BinarySearchFunc(c.entries, key, func(e entry, k catalog.Key) int { return compareKeys(e.key, k) })
+	return slices.BinarySearchFunc(c.entries, key, func(e *entry, k catalog.Key) int { return compareKeys(e.key, k) })
 }
 
 // kind yields the entries of a kind, by name.
@@ -141,7 +158,7 @@ func (c *Candidate) kind(kind vocab.EntityKind) iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		at, _ := c.find(catalog.Key{Kind: kind})
 		for ; at < len(c.entries) && c.entries[at].key.Kind == kind; at++ {
-			if !yield(&c.entries[at]) {
+			if !yield(c.entries[at]) {
 				return
 			}
 		}

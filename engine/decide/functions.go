@@ -99,7 +99,7 @@ func (c *Candidate) checkFunctionCycles(s scope) *Invalid {
 				return c.report(e, f.list)
 			}
 			if at, ok := c.find(catalog.Key{Kind: vocab.EntityUDF, Name: next}); ok && state[next] == 0 {
-				if bad := visit(&c.entries[at]); bad != nil {
+				if bad := visit(c.entries[at]); bad != nil {
 					return bad
 				}
 			}
@@ -109,7 +109,7 @@ func (c *Candidate) checkFunctionCycles(s scope) *Invalid {
 		return nil
 	}
 	for i := range c.entries {
-		e := &c.entries[i]
+		e := c.entries[i]
 		if e.key.Kind != vocab.EntityUDF || state[e.key.Name] != 0 {
 			continue
 		}

@@ -76,7 +76,7 @@ func (c *Candidate) graph() *graph {
 	var keys []placement.Key
 	var entities []model.Entity
 	for i := range c.entries {
-		if e := &c.entries[i]; Executes(e.key.Kind) {
+		if e := c.entries[i]; Executes(e.key.Kind) {
 			keys = append(keys, placement.Key(e.key))
 			entities = append(entities, e.entity)
 			g.operators = append(g.operators, schedule.Operator{

@@ -32,7 +32,7 @@ func (c *Candidate) Level(state *catalog.State) (level Level) {
 		return Dynamic
 	}
 	for i := range c.entries {
-		e := &c.entries[i]
+		e := c.entries[i]
 		old, ok := state.Model(c.domain, e.key)
 		if !e.created || !ok || model.Equal(old.Definition, e.entity) {
 			continue

@@ -99,7 +99,7 @@ func (c *Candidate) checkMember(e *entry, m ast.Name, f *found) *Invalid {
 			WithHint("%s and %s share the name", members[0], members[1])
 	case listens:
 		at, _ := c.find(catalog.Key{Kind: vocab.EntityIngestor, Name: m.Text})
-		if in := &c.entries[at]; in.created && !e.created {
+		if in := c.entries[at]; in.created && !e.created {
 			d := c.inUse(in.key)
 			d.Message += ", which cannot hold a listener"
 			return &Invalid{Found: ast.Diagnostics{d}, Statement: in.statement}
@@ -113,7 +113,7 @@ func (c *Candidate) checkMember(e *entry, m ast.Name, f *found) *Invalid {
 func (c *Candidate) conflict(conflict *placement.Conflict) *Invalid {
 	entryOf := func(name string) *entry {
 		at, _ := c.find(catalog.Key{Kind: vocab.EntityPlacement, Name: name})
-		return &c.entries[at]
+		return c.entries[at]
 	}
 	e := entryOf(conflict.B.Name)
 	if a := entryOf(conflict.A.Name); !e.created && a.created {

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"plexus/nspl/model"
-	"plexus/nspl/render"
 	"plexus/nspl/vocab"
 )
 
@@ -29,15 +28,15 @@ func speaks(e *model.Endpoint) vocab.EndpointType { return e.Type }
 // settle decides about the ingestors of the batch that waited for an endpoint.
 func (c *Candidate) settle() {
 	for i := range c.entries {
-		e := &c.entries[i]
+		e := c.entries[i]
 		next := c.settled(e.entity)
 		if !e.created || next == e.entity {
 			continue
 		}
 		e.entity, e.refs, e.keys = next, model.References(next), nil // of the same names
-		for _, change := range c.changes {
-			if change.GetKind() == e.key.Kind.String() && change.GetName() == e.key.Name && change.GetText() != "" {
-				change.Text = render.Entity(next)
+		for at := range c.changes {
+			if x := &c.changes[at]; x.key == e.key && x.created != nil {
+				x.created = next
 			}
 		}
 	}

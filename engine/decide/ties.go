@@ -63,7 +63,7 @@ func (c *Candidate) tied() *ties {
 	if c.ties == nil {
 		c.ties = &ties{users: make(map[catalog.Key][]catalog.Key, len(c.entries)), sharers: map[share][]catalog.Key{}}
 		for i := range c.entries {
-			c.ties.add(&c.entries[i])
+			c.ties.add(c.entries[i])
 		}
 	}
 	return c.ties
@@ -189,7 +189,7 @@ func (c *Candidate) causes(key catalog.Key) (list []catalog.Key) {
 
 // undone is how one change of the batch is taken back.
 type undone struct {
-	entry
+	*entry
 	created bool
 }
 
@@ -201,6 +201,16 @@ func (c *Candidate) Revert() {
 			c.remove(at)
 		} else {
 			c.insert(at, u.entry)
+		}
+	}
+	c.begin()
+}
+
+// Accept makes the batch what was there before, without a state that holds it.
+func (c *Candidate) Accept() {
+	for i := range c.undo {
+		if at, held := c.find(c.undo[i].key); held {
+			c.entries[at].created, c.entries[at].statement = false, 0
 		}
 	}
 	c.begin()
@@ -220,30 +230,27 @@ func (c *Candidate) Committed(state *catalog.State) {
 		return
 	}
 	for _, key := range c.touched() {
-		at, held := c.find(key)
-		if !held {
-			continue
-		}
-		if m, stored := state.Model(c.domain, key); stored {
-			c.remove(at)
-			c.insert(at, entry{key: key, entity: m.Definition, refs: m.References()})
+		if at, held := c.find(key); held {
+			m, _ := state.Model(c.domain, key)
+			e := c.entries[at]
+			e.entity, e.refs, e.created, e.statement = m.Definition, m.References(), false, 0 // it names what it named
 		}
 	}
 	c.state, c.expected, c.pace, c.placement = state, d.Definition, d.Pace, d.Placement
 	c.begin()
 }
 
-func (c *Candidate) insert(at int, e entry) {
+func (c *Candidate) insert(at int, e *entry) {
 	c.entries = slices.Insert(c.entries, at, e)
 	if c.ties != nil {
-		c.ties.add(&c.entries[at])
+		c.ties.add(c.entries[at])
 	}
 }
 
-func (c *Candidate) remove(at int) entry {
+func (c *Candidate) remove(at int) *entry {
 	e := c.entries[at]
 	if c.ties != nil {
-		c.ties.remove(&e)
+		c.ties.remove(e)
 	}
 	c.entries = slices.Delete(c.entries, at, at+1)
 	return e

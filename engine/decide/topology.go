@@ -157,10 +157,10 @@ func (w *walkGraph) cycle(key catalog.Key) *Invalid {
 	}
 	members = append(members, key.String())
 	at, _ := w.candidate.find(key)
-	blamed, span := &w.candidate.entries[at], vocab.Span{}
+	blamed, span := w.candidate.entries[at], vocab.Span{}
 	for i, member := range cycle {
 		at, _ := w.candidate.find(member)
-		e := &w.candidate.entries[at]
+		e := w.candidate.entries[at]
 		if member.Kind == vocab.EntityRelay || !e.created || blamed.created && e.statement <= blamed.statement && span != (vocab.Span{}) {
 			continue
 		}
@@ -196,7 +196,7 @@ func (w *walkGraph) successors(key catalog.Key) []catalog.Key {
 func (c *Candidate) attachedConsumers() map[string][]catalog.Key {
 	consumers := map[string][]catalog.Key{}
 	for i := range c.entries {
-		e := &c.entries[i]
+		e := c.entries[i]
 		if !attached(e.entity) {
 			continue
 		}

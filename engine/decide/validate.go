@@ -93,14 +93,14 @@ func (c *Candidate) in(s scope) iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		if s.whole {
 			for i := range c.entries {
-				if !yield(&c.entries[i]) {
+				if !yield(c.entries[i]) {
 					return
 				}
 			}
 			return
 		}
 		for _, i := range s.entries {
-			if !yield(&c.entries[i]) {
+			if !yield(c.entries[i]) {
 				return
 			}
 		}

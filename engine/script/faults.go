@@ -47,7 +47,7 @@ type world struct {
 // here is the world of the selected domain. Of one that does not exist it says so
 // once, and supposes it from then on.
 func (r *runner) here(at ast.Statement) *world {
-	if _, ok := r.real.State().Domain(r.domain); ok {
+	if r.real.HasDomain(r.domain) {
 		return &world{Rehearsal: r.real, domain: r.domain}
 	}
 	if w, ok := r.worlds[r.domain]; ok {
@@ -75,7 +75,7 @@ func (r *runner) attempted(a parse.Attempt) {
 	switch a.Word {
 	case "USE":
 		r.domain = cmp.Or(a.Name, unknownDomain)
-		if _, ok := r.real.State().Domain(r.domain); !ok && r.worlds[r.domain] == nil {
+		if !r.real.HasDomain(r.domain) && r.worlds[r.domain] == nil {
 			r.suppose(true)
 		}
 	case "BEGIN":

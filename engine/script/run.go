@@ -92,7 +92,7 @@ func (r *runner) refused(at ast.Statement, v verb, about ast.Entity, refusal *ca
 
 func (r *runner) createDomain(x *ast.CreateDomain) {
 	name := x.Name.Text
-	if _, known := r.real.State().Domain(name); known && x.IfNotExists {
+	if r.real.HasDomain(name) && x.IfNotExists {
 		return
 	}
 	e, found := model.Lower(x)
@@ -143,7 +143,7 @@ func (r *runner) dropCluster(x *ast.Drop) bool {
 func (r *runner) exists(x ast.Statement, kind vocab.EntityKind, name ast.Name) {
 	w := r.here(x)
 	key := catalog.Key{Kind: kind, Name: name.Text}
-	if _, ok := w.State().Model(w.domain, key); ok || kind == vocab.EntityResource {
+	if c, missing := w.Definitions(w.domain); missing != nil || kind == vocab.EntityResource || c.Exists(key) {
 		return
 	}
 	if d := ast.Errorf(ast.CodeRefMissing, name.Span, "%s does not exist", key).WithTarget(kind, name.Text); !r.follows(w, d) {
@@ -154,7 +154,7 @@ func (r *runner) exists(x ast.Statement, kind vocab.EntityKind, name ast.Name) {
 // subscription checks the relay and the predicate.
 func (r *runner) subscription(x *ast.CreateSubscription) {
 	w := r.here(x)
-	c, missing := decide.NewCandidate(w.State(), w.domain)
+	c, missing := w.Definitions(w.domain)
 	if missing != nil {
 		return
 	}

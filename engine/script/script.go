@@ -49,12 +49,16 @@ type Result struct {
 	Findings   []Finding   // by file and place
 	Unchecked  []Unchecked // by file and place
 	Statements []Statement // in order
-	// State holds what the script leaves; Domain is selected then.
-	State  *catalog.State
+	// Domain is what is selected at last.
 	Domain string
 	// More is how many findings were left out.
 	More int
+
+	rehearsal *transaction.Rehearsal
 }
+
+// State holds what the script leaves.
+func (r *Result) State() *catalog.State { return r.rehearsal.State() }
 
 // findingsMax bounds what one check lists.
 const findingsMax = 500
@@ -135,7 +139,7 @@ func rehearsal(state *catalog.State) *transaction.Rehearsal {
 // finish returns the result in the order of the files.
 func (r *runner) finish() *Result {
 	r.leftOpen()
-	r.result.State, r.result.Domain = r.real.State(), r.domain
+	r.result.rehearsal, r.result.Domain = r.real, r.domain
 	slices.SortStableFunc(r.result.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Start, b.Span.Start))
 	})

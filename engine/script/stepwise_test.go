@@ -135,10 +135,10 @@ func TestStepwise(t *testing.T) {
 				}
 			}
 		}
-		if got, want := definitions(r.State), definitions(n.state); got != want {
+		if got, want := definitions(r.State()), definitions(n.state); got != want {
 			t.Fatalf("the script leaves\n%s\na node\n%s", got, want)
 		}
-		if _, err := decide.Plan(r.State, "default"); err != nil {
+		if _, err := decide.Plan(r.State(), "default"); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -169,10 +169,10 @@ func TestTransactionWhole(t *testing.T) {
 		if len(found) == 0 != (len(r.Findings)+len(r.Unchecked) == 0) && !strings.Contains(text, "RESOURCE") {
 			t.Fatalf("%s\na node says %v, the script %v %v", text, found, r.Findings, r.Unchecked)
 		}
-		if len(found) == 0 && definitions(r.State) != definitions(n.state) {
-			t.Fatalf("the script leaves\n%s\na node\n%s", definitions(r.State), definitions(n.state))
+		if len(found) == 0 && definitions(r.State()) != definitions(n.state) {
+			t.Fatalf("the script leaves\n%s\na node\n%s", definitions(r.State()), definitions(n.state))
 		}
-		if _, err := decide.Plan(r.State, "default"); err != nil {
+		if _, err := decide.Plan(r.State(), "default"); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -27,16 +27,17 @@ func BenchmarkSuggest(b *testing.B) {
 	if len(r.Findings) > 0 {
 		b.Fatal(r.Findings[0])
 	}
+	state := r.State()
 	for _, input := range []string{
 		"CREATE JUNCTION j FROM ", "CREATE JUNCTION j FROM r1, ", "CREATE JUNCTION j FROM r1 UNBRANCHED TO r2 SET amount = in", "DROP JUNCTION j19", "",
 	} {
 		b.Run(strings.ReplaceAll(input, " ", "_"), func(b *testing.B) {
 			for b.Loop() {
-				c, missing := decide.NewCandidate(r.State, r.Domain)
+				c, missing := decide.NewCandidate(state, r.Domain)
 				if missing != nil {
 					b.Fatal(missing)
 				}
-				if len(complete.At(input, len(input), decide.NewNames(r.State, c)).Suggestions) == 0 {
+				if len(complete.At(input, len(input), decide.NewNames(state, c)).Suggestions) == 0 {
 					b.Fatal("nothing")
 				}
 			}

@@ -111,6 +111,7 @@ type builder struct {
 	// and schedules, and failed is what makes the run in progress no valid graph.
 	rehearsal *Rehearsal
 	failed    []*Fault
+	stepwise  bool // the state of the rehearsal is needed behind each run
 }
 
 // faultOf is a fault of one statement.
@@ -172,7 +173,7 @@ func (b *builder) add(i int, s *Statement) *Fault {
 // begin returns what a run of model mutations changes.
 func (b *builder) begin() (*decide.Candidate, *Fault) {
 	if b.rehearsal != nil {
-		return b.rehearsal.candidate(b)
+		return b.rehearsal.definitions(b)
 	}
 	return b.candidate()
 }
@@ -319,28 +320,6 @@ func (b *builder) close() *Fault {
 	}
 	b.report.step(step, before, b.state, b.domain, true)
 	b.plan.Steps = append(b.plan.Steps, step)
-	return nil
-}
-
-// rehearsed ends the open run of a rehearsal.
-func (b *builder) rehearsed(c *decide.Candidate) *Fault {
-	invalid := c.Faults()
-	if d, ok := b.state.Domain(b.domain); ok && d.Running && len(invalid) == 0 {
-		if missing := c.AvailableChange(); missing != nil {
-			invalid = append(invalid, missing)
-		}
-	}
-	for _, v := range invalid {
-		b.failed = append(b.failed, b.invalid(v))
-	}
-	if len(b.failed) > 0 {
-		return b.failed[0]
-	}
-	b.open = nil
-	if r := b.apply(c.Step()); r != nil {
-		return nobody(&ast.Diagnostic{Code: ast.Code(r.Code), Message: r.Message})
-	}
-	c.Committed(b.state)
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package transaction
 
 import (
+	"slices"
+
 	"plexus/engine/catalog"
+	"plexus/engine/catalog/catalogpb"
 	"plexus/engine/decide"
 	"plexus/nspl/ast"
 )
@@ -13,6 +16,14 @@ import (
 type Rehearsal struct {
 	view View
 	kept map[string]*decide.Candidate // by domain, without a batch
+	// ahead is what the candidates hold and the state of the view does not yet.
+	ahead []batch
+}
+
+// batch is the changes of one list.
+type batch struct {
+	domain  string
+	changes []decide.Change
 }
 
 // NewRehearsal begins with a view.
@@ -21,32 +32,86 @@ func NewRehearsal(v View) *Rehearsal {
 }
 
 // State is what was carried out so far.
-func (r *Rehearsal) State() *catalog.State { return r.view.State }
+func (r *Rehearsal) State() *catalog.State {
+	for _, x := range r.ahead {
+		d, _ := r.view.State.Domain(x.domain)
+		step := decide.Step(x.domain, d.Definition, x.changes)
+		if d.Lease != nil {
+			step.Lease = d.Lease.Index
+		}
+		next, result, _ := r.view.State.Apply(r.view.State.Applied+1, &catalogpb.Command{Steps: []*catalogpb.Step{step}})
+		if result.Refused == nil { // a valid batch is not
+			r.view.State = next
+		}
+	}
+	if len(r.ahead) > 0 {
+		r.ahead = nil
+		r.follow()
+	}
+	return r.view.State
+}
 
 // SetState goes on from a state in which what is no definition of a domain changed:
 // users, nodes, and domains as a whole.
 func (r *Rehearsal) SetState(s *catalog.State) {
 	r.view.State = s
+	r.follow()
+}
+
+// follow lets the candidates go on from the state.
+func (r *Rehearsal) follow() {
 	for name, c := range r.kept { //plexus:orderfree each for itself
-		if d, ok := s.Domain(name); !ok || d.Definition != c.Definition() {
+		if _, ok := r.view.State.Domain(name); !ok {
 			delete(r.kept, name)
 			continue
 		}
-		c.Committed(s)
+		c.Committed(r.view.State)
 	}
+}
+
+// HasDomain reports whether a domain exists.
+func (r *Rehearsal) HasDomain(name string) bool {
+	_, ok := r.view.State.Domain(name)
+	return ok
+}
+
+// Definitions returns what a domain holds, to read.
+func (r *Rehearsal) Definitions(domain string) (*decide.Candidate, *Fault) {
+	b, fault := newBuilder(r.view, domain)
+	if fault != nil {
+		return nil, fault
+	}
+	return r.definitions(b)
+}
+
+// definitions returns what a run of model mutations begins with.
+func (r *Rehearsal) definitions(b *builder) (*decide.Candidate, *Fault) {
+	if c, ok := r.kept[b.domain]; ok {
+		return c, nil
+	}
+	c, fault := b.candidate()
+	if fault == nil {
+		r.kept[b.domain] = c
+	}
+	return c, fault
 }
 
 // Run carries a list out, or changes nothing and returns the faults that were found:
 // all of those that do not follow from another one of them.
 func (r *Rehearsal) Run(domain string, list []Statement) []*Fault {
+	stepwise := slices.ContainsFunc(list, closes)
+	if stepwise {
+		r.State()
+	}
 	b, fault := newBuilder(r.view, domain)
 	if fault != nil {
 		return []*Fault{fault}
 	}
-	b.rehearsal = r
+	b.rehearsal, b.stepwise = r, stepwise
+	ahead := len(r.ahead)
 	var faults []*Fault
 	for i := range list {
-		if len(faults) > 0 && closes(&list[i]) {
+		if len(faults) > 0 && closes(list[i]) {
 			break // whether the run before it is complete shows without what failed
 		}
 		if fault := b.add(i, &list[i]); fault != nil && b.failed == nil {
@@ -61,16 +126,22 @@ func (r *Rehearsal) Run(domain string, list []Statement) []*Fault {
 			faults = append(faults, fault)
 		}
 	}
-	if faults = append(faults, b.failed...); len(faults) > 0 {
-		r.drop(domain, b)
+	if faults = append(faults, b.failed...); len(faults) == 0 {
+		r.view.State = b.state
+		return nil
+	}
+	if c, ok := r.kept[domain]; ok && b.state == r.view.State && len(r.ahead) == ahead {
+		c.Revert()
 		return faults
 	}
-	r.view.State = b.state
-	return nil
+	// A step of the list is taken back with its definitions.
+	r.ahead = r.ahead[:ahead]
+	delete(r.kept, domain)
+	return faults
 }
 
 // closes reports whether a statement ends the run before it (X2).
-func closes(s *Statement) bool {
+func closes(s Statement) bool {
 	switch s.Parsed.(type) {
 	case *ast.Start, *ast.Stop, *ast.AlterDomain, *ast.CreateResource, *ast.ResetWASM:
 		return true
@@ -78,33 +149,37 @@ func closes(s *Statement) bool {
 	return false
 }
 
-// candidate is what a run of model mutations of a domain begins with.
-func (r *Rehearsal) candidate(b *builder) (*decide.Candidate, *Fault) {
-	if c, ok := r.kept[b.domain]; ok {
-		return c, nil
-	}
-	c, fault := b.candidate()
-	if fault == nil {
-		r.kept[b.domain] = c
-	}
-	return c, fault
-}
-
-// stepped lets the kept candidate go on from a step that changed no definition.
+// stepped lets the kept candidate go on from a step that changed no definition, or
+// from its own.
 func (r *Rehearsal) stepped(b *builder) {
 	if c, ok := r.kept[b.domain]; ok {
 		c.Committed(b.state)
 	}
 }
 
-// drop forgets what a list made that is not carried out.
-func (r *Rehearsal) drop(domain string, b *builder) {
-	c, ok := r.kept[domain]
-	switch {
-	case !ok:
-	case b.state == r.view.State:
-		c.Revert()
-	default: // a step of it is taken back with its definitions
-		delete(r.kept, domain)
+// rehearsed ends the open run of a rehearsal.
+func (b *builder) rehearsed(c *decide.Candidate) *Fault {
+	invalid := c.Faults()
+	if d, ok := b.state.Domain(b.domain); ok && d.Running && len(invalid) == 0 {
+		if missing := c.AvailableChange(); missing != nil {
+			invalid = append(invalid, missing)
+		}
 	}
+	for _, v := range invalid {
+		b.failed = append(b.failed, b.invalid(v))
+	}
+	if len(b.failed) > 0 {
+		return b.failed[0]
+	}
+	b.open = nil
+	if !b.stepwise {
+		b.rehearsal.ahead = append(b.rehearsal.ahead, batch{b.domain, c.Changes()})
+		c.Accept()
+		return nil
+	}
+	if r := b.apply(c.Step()); r != nil {
+		return nobody(&ast.Diagnostic{Code: ast.Code(r.Code), Message: r.Message})
+	}
+	b.rehearsal.stepped(b)
+	return nil
 }
