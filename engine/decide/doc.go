@@ -5,6 +5,8 @@
 //
 //	D1  A candidate that [Candidate.Validate] accepted can be planned, scheduled and
 //	    compiled; the stages find their faults in order and report one entity.
+//	    A batch on definitions that are sound is judged by what it touches, with the
+//	    verdict that judging everything would give.
 //	D2  [Schedule] brings a domain's assignment in line with its definitions and the
 //	    cluster. Committed, it stands: asked again, there is nothing to do.
 //	D3  [Relocate] and [Evacuate] change the assignment of their members only, and

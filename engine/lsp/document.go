@@ -93,7 +93,17 @@ func (d *document) define(domain string, kind vocab.EntityKind, name string) (fo
 		e, _ := model.Lower(x)
 		found, ok = definition{d, x.Declared().Name.Span, e}, true
 	}
+	for _, a := range d.checked.Attempts { // where it would be, if its declaration parsed
+		if !ok && declares(a, kind, domain) && a.Name.Text == name {
+			return definition{d, a.Name.Span, nil}, true
+		}
+	}
 	return found, ok
+}
+
+// declares reports whether a statement that does not parse was to declare an entity.
+func declares(a script.Attempt, kind vocab.EntityKind, domain string) bool {
+	return a.Word == "CREATE" && a.Kind == kind && a.Name.Text != "" && (a.Domain == domain || kind == vocab.EntityDomain)
 }
 
 // workspace is the names that the open documents declare in a domain: completion
@@ -132,6 +142,11 @@ func (w workspace) Names(kind vocab.EntityKind) (names []string) {
 			s := &d.checked.Statements[i]
 			if x, ok := s.Parsed.(ast.Declaration); ok && x.Declares() == kind && (s.Domain == w.domain || kind == vocab.EntityDomain) {
 				names = append(names, x.Declared().Name.Text)
+			}
+		}
+		for _, a := range d.checked.Attempts {
+			if declares(a, kind, w.domain) {
+				names = append(names, a.Name.Text)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"plexus/engine/lsp"
 )
@@ -106,6 +107,93 @@ func TestSession(t *testing.T) {
 	}
 	if _, done, clean := e.server.Handle([]byte(`{"jsonrpc":"2.0","method":"exit"}`)); !done || !clean {
 		t.Error("exit did not end the server cleanly")
+	}
+}
+
+// broken is a document with faults of every sort: one that is no token, a statement
+// without its end, a declaration that does not parse, and a string that stays open.
+const broken = `CREATE SCHEMA row (id STRING, amount F64) | x;
+CREATE SCHEMA order_row (id STRING, amount F64 OPTIONAL);
+CREATE RELAY orders SCHEMA order_row UNBRANCHED
+CREATE RELAY large SCHEMA order_row UNBRANCHED;
+CREATE RELAY small SCHEM order_row;
+CREATE CLIENT c TYPE REDIS POOL SIZE MIN 1 MAX 2 CONFIG {'addr' = 'redis://h:1};
+CREATE JUNCTION split FROM large WHERE coalesce(input.amount, 0.0) > 1.0 UNBRANCHED
+  TO small INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+CREATE JUNCTION next FROM large WHERE input.
+`
+
+// TestBroken answers in a document with faults as in one without.
+func TestBroken(t *testing.T) {
+	e := newEditor(t)
+	got := e.open("u", broken)
+	var told struct {
+		Params struct {
+			Diagnostics []struct {
+				Range struct{ Start struct{ Line, Character int } }
+				Code  string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(got), &told); err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, d := range told.Params.Diagnostics {
+		list = append(list, fmt.Sprintf("%d:%d %s", d.Range.Start.Line, d.Range.Start.Character, d.Code))
+	}
+	if want := "0:42 lex|3:0 parse|4:19 parse|5:66 lex|9:0 parse"; strings.Join(list, "|") != want {
+		t.Errorf("diagnostics: %s", strings.Join(list, "|"))
+	}
+	for _, c := range []struct{ name, method, params, want string }{
+		{"definition behind faults", "textDocument/definition", at("u", 6, 29), `"start":{"line":3,"character":13}`},
+		{"definition of a field", "textDocument/definition", at("u", 6, 57), `"start":{"line":1,"character":36}`},
+		{"definition that does not parse", "textDocument/definition", at("u", 7, 7), `"start":{"line":4,"character":13}`},
+		{"definition from where it does not parse", "textDocument/definition", at("u", 4, 27), `[]`},
+		{"hover behind faults", "textDocument/hover", at("u", 6, 29), `CREATE RELAY large SCHEMA order_row UNBRANCHED`},
+		{"hover in the first line", "textDocument/hover", at("u", 0, 8), `create_schema`},
+		{"hover on a type behind faults", "textDocument/hover", at("u", 6, 42), `coalesce(value`},
+		{"fields behind faults", "textDocument/completion", at("u", 8, 44), `"label":"amount"`},
+		{"names behind faults", "textDocument/completion", at("u", 8, 26), `"label":"small"`},
+		{"keywords behind a statement without its end", "textDocument/completion", at("u", 3, 14), `[]`},
+		{"schemas behind a statement without its end", "textDocument/completion", at("u", 3, 27), `"label":"order_row"`},
+	} {
+		if got := e.ask(c.method, c.params); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+	// What is repaired is as if it had never been broken.
+	for _, change := range []string{
+		`{"range":{"start":{"line":0,"character":41},"end":{"line":0,"character":45}},"text":""}`,
+		`{"range":{"start":{"line":2,"character":47},"end":{"line":2,"character":47}},"text":";"}`,
+		`{"range":{"start":{"line":4,"character":19},"end":{"line":4,"character":34}},"text":"SCHEMA order_row UNBRANCHED"}`,
+		`{"range":{"start":{"line":5,"character":78},"end":{"line":5,"character":78}},"text":"'"}`,
+		`{"range":{"start":{"line":8,"character":0},"end":{"line":9,"character":0}},"text":""}`,
+	} {
+		got = e.tell("textDocument/didChange", `{"textDocument":{"uri":"u"},"contentChanges":[`+change+`]}`)
+	}
+	if !strings.Contains(got, `"diagnostics":[]`) {
+		t.Errorf("after the repair: %s", got)
+	}
+}
+
+// TestLarge is that diagnostics of 1,000 lines come in good time, with room for a
+// machine that is busy; BenchmarkChange measures it.
+func TestLarge(t *testing.T) {
+	e := newEditor(t)
+	if got := e.open("u", lines(1000, 0)); !strings.Contains(got, `"diagnostics":[]`) {
+		t.Fatal(got)
+	}
+	fastest := time.Hour
+	for range 5 {
+		began := time.Now()
+		if out, _, _ := e.server.Handle(edited(500, "// a comment\n")); len(out) != 1 {
+			t.Fatal("no diagnostics")
+		}
+		fastest = min(fastest, time.Since(began))
+	}
+	if fastest > time.Second {
+		t.Errorf("diagnostics took %v", fastest)
 	}
 }
 

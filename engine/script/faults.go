@@ -74,7 +74,7 @@ func (r *runner) suppose(unknown bool) *world {
 func (r *runner) attempted(a parse.Attempt) {
 	switch a.Word {
 	case "USE":
-		r.domain = cmp.Or(a.Name, unknownDomain)
+		r.domain = cmp.Or(a.Name.Text, unknownDomain)
 		if !r.real.HasDomain(r.domain) && r.worlds[r.domain] == nil {
 			r.suppose(true)
 		}
@@ -89,9 +89,9 @@ func (r *runner) attempted(a parse.Attempt) {
 	case "REVERT":
 		r.tx = nil
 	case "CREATE":
-		r.mark(declares, a.Kind, a.Name)
+		r.mark(declares, a.Kind, a.Name.Text)
 	case "DROP":
-		r.mark(drops, a.Kind, a.Name)
+		r.mark(drops, a.Kind, a.Name.Text)
 	}
 }
 

@@ -44,11 +44,19 @@ type Statement struct {
 	Parsed ast.Statement
 }
 
+// Attempt is what should be a statement and does not parse.
+type Attempt struct {
+	File   int
+	Domain string
+	parse.Attempt
+}
+
 // Result is what a script comes to.
 type Result struct {
 	Findings   []Finding   // by file and place
 	Unchecked  []Unchecked // by file and place
 	Statements []Statement // in order
+	Attempts   []Attempt   // in order
 	// Domain is what is selected at last.
 	Domain string
 	// More is how many findings were left out.
@@ -80,6 +88,7 @@ func Check(files ...File) *Result {
 				r.report(i, d)
 			}
 			if piece.Statement == nil {
+				r.result.Attempts = append(r.result.Attempts, Attempt{i, r.domain, piece.Attempt})
 				r.attempted(piece.Attempt)
 				continue
 			}

@@ -90,6 +90,8 @@ CREATE PLACEMENT near FROM j TO v REQUIRE COLOCATION;
 CREATE PLACEMENT far FROM jj TO v REQUIRE COLOCATION;
 `, "1 parse: expected\n2 parse: expected\n4 ref.missing: RELAY 'p' requires missing SCHEMA 't'\n5 ref.missing: JUNCTION 'j' requires missing RELAY 'nowhere'\n7 expr.\n" +
 			"11 ref.missing: PLACEMENT 'far' requires missing runtime node 'jj'\n"},
+		{"a statement without its end", "CREATE SCHEMA s (a I64)\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE JUNCTION j FROM r UNBRANCHED TO r SET b = 1 FLUSH IMMEDIATE ON MESSAGE ERROR LOG",
+			"2 parse: expected ;\n3 expr.missing_set\n3 expr.unknown_field\n"},
 		{"what was to be dropped", "CREATE SCHEMA s (a I64); CREATE RELAY r SCHEMA s UNBRANCHED;\nDROP RELAY r CASCADE;\nDROP SCHEMA s;\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE SCHEMA s (a I64);\n" +
 			"CREATE RELAY r SCHEMA t UNBRANCHED; DROP RELAY r; SHOW CREATE RELAY r;\n",
 			"2 parse: expected\n6 ref.missing: RELAY 'r' does not exist\n"},

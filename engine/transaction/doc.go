@@ -9,6 +9,7 @@
 //	X3  A plan is refused or whole: a statement that is invalid on its prefix is a
 //	    [Fault], and nothing of the list is planned.
 //	X4  Two views with one basis lead to one plan.
+//	X5  A [Rehearsal] accepts and refuses what Make would, list by list.
 //
 // The package imports catalog, decide and nspl. It never imports a World, control
 // or session. Properties: plan_test.go.

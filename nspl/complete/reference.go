@@ -53,7 +53,7 @@ func (w *writer) fitting(to *parse.Reference) func(vocab.EntityKind, string) boo
 		}
 		e, ok := w.catalog.Entity(kind, name)
 		if !ok {
-			return false
+			return true // nobody knows what it is like
 		}
 		switch e := e.(type) {
 		case *model.Client:

@@ -21,6 +21,10 @@ type parser struct {
 	built  ast.Statement
 	clause Clause
 
+	// whole is a statement that only lacks its end, which would be at token wholeEnd.
+	whole    ast.Statement
+	wholeEnd int
+
 	// altering is set in the operations of ALTER; operation reads one more of them.
 	altering  bool
 	operation func()

@@ -12,7 +12,8 @@ import (
 // Piece is one statement of a script, or what should be one.
 type Piece struct {
 	// Statement is nil where the text is no statement; Faults tell why, and Attempt
-	// what it was going to be.
+	// what it was going to be. One that only lacks its semicolon is there, with its
+	// fault.
 	Statement ast.Statement
 	Faults    ast.Diagnostics
 	Attempt   Attempt
@@ -23,10 +24,10 @@ type Attempt struct {
 	Span vocab.Span
 	// Word is its first word in upper case; "" if it is none.
 	Word string
-	// Kind and Name are what it is about; 0 and "" where they are not known. A name
-	// may be known without its kind.
+	// Kind and Name are what it is about, zero where they are not known. A name may be
+	// known without its kind.
 	Kind vocab.EntityKind
-	Name string
+	Name ast.Name
 }
 
 // Pieces reads the statements of a text, those behind a fault too: the text is read
@@ -174,6 +175,9 @@ func (p *parser) each(read func(Piece)) {
 			d := p.attempt(func() { x.Statement = p.statement() })
 			x = Piece{Faults: ast.Diagnostics{d}, Attempt: p.attempted(first)}
 			p.resume(first)
+			if p.whole != nil && p.wholeEnd == p.at { // the next statement begins: only the end is missing
+				x.Statement = p.whole
+			}
 		}
 		x.Attempt.Span = p.since(first)
 		read(x)
@@ -209,11 +213,11 @@ func (p *parser) attempted(first int) (a Attempt) {
 	}
 	switch x := p.built.(type) {
 	case ast.Declaration:
-		a.Kind, a.Name = x.Declares(), x.Declared().Name.Text
+		a.Kind, a.Name = x.Declares(), x.Declared().Name
 	case ast.Alteration:
-		a.Kind, a.Name = x.Alters(), x.Altered().Name.Text
+		a.Kind, a.Name = x.Alters(), x.Altered().Name
 	}
-	if a.Name != "" || a.Word != "CREATE" && a.Word != "ALTER" && a.Word != "DROP" {
+	if a.Name.Text != "" || a.Word != "CREATE" && a.Word != "ALTER" && a.Word != "DROP" {
 		return a
 	}
 	for at := first + 1; at < p.furthest; at++ {
@@ -237,12 +241,12 @@ func (p *parser) behind(at int, phrase string) int {
 	return at
 }
 
-// nameAt returns the name that a token is, "" for none.
-func (p *parser) nameAt(at int) string {
-	if at >= len(p.tokens) || p.tokens[at].kind != tokenWord && p.tokens[at].kind != tokenQuoted {
-		return ""
+// nameAt returns the name that a token is, none for another token.
+func (p *parser) nameAt(at int) (n ast.Name) {
+	if at < len(p.tokens) && (p.tokens[at].kind == tokenWord || p.tokens[at].kind == tokenQuoted) {
+		n = ast.Name{Text: strings.ToLower(strings.Trim(p.text(at), "`")), Span: p.span(at)}
 	}
-	return strings.ToLower(strings.Trim(p.text(at), "`"))
+	return n
 }
 
 // Tail returns where the last statement of a text begins: behind the last semicolon

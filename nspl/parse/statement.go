@@ -222,6 +222,7 @@ func (p *parser) statement() ast.Statement {
 	ast.SetPlace(s, p.since(first))
 	p.possible(ClassMark, ";")
 	if p.kind() != ';' && p.kind() != tokenEnd {
+		p.whole, p.wholeEnd = s, p.at
 		p.expecting(p.at, Expectation{Text: ";", Class: ClassMark})
 		p.fail()
 	}

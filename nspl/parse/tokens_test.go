@@ -29,7 +29,7 @@ func TestTokens(t *testing.T) {
 func TestScript(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"USE a; bad; USE b; CREATE RELAY r\nDROP RELAY x; USE", "USE|USE|DROP RELAY bad|DROP|"},
-		{"USE a\nUSE b", "USE USE"},
+		{"USE a\nUSE b", "USE|USE USE"},
 		{"", " "},
 		{"USE a; 'open", "USE 'open"},
 		// What is no token hides neither what follows nor other faults of its statement.
@@ -72,7 +72,7 @@ func TestAttempts(t *testing.T) {
 		if a.Kind != 0 {
 			kind = a.Kind.String()
 		}
-		if got := a.Word + " " + kind + " " + a.Name; got != c.want || a.Span.Start != 0 {
+		if got := a.Word + " " + kind + " " + a.Name.Text; got != c.want || a.Span.Start != 0 {
 			t.Errorf("%s: %s", c.text, got)
 		}
 	}
