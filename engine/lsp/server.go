@@ -3,6 +3,7 @@ package lsp
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"plexus/nspl/format"
 )
@@ -132,7 +133,7 @@ func (s *Server) open(d *document) [][]byte {
 	s.documents = slices.Insert(s.documents, 0, d)
 	list := []diagnostic{}
 	for _, f := range d.checked.Findings {
-		text := f.Message
+		text := strings.TrimPrefix(f.Brief(), string(f.Code)+": ")
 		if f.Hint != "" {
 			text += "\n" + f.Hint
 		}
