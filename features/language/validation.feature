@@ -99,3 +99,82 @@ Feature: Every stage of validation refuses by its code, names what is at fault a
       | nodes |
       | 1     |
       | 3     |
+
+  Scenario Outline: statements that look, move and reset name what they cannot
+    Given a cluster of <nodes> nodes
+    And domain "shop_<id>"
+    And the operator runs each of:
+      """
+      CREATE SCHEMA reading (site STRING, n I64);
+      CREATE SCHEMA site_key (site STRING, device U8);
+      CREATE WIRE JSON SCHEMA reading_wire MODE LOOSE (site string, n integer);
+      CREATE CODEC reading_json FROM WIRE JSON SCHEMA reading_wire TO SCHEMA reading;
+      CREATE BRANCH by_site SCHEMA site_key TTL 1h;
+      CREATE RELAY raw SCHEMA reading UNBRANCHED;
+      CREATE RELAY clean SCHEMA reading UNBRANCHED;
+      CREATE RELAY sites SCHEMA reading BRANCHED BY by_site;
+      CREATE VHOST edge edge.example.org;
+      CREATE ENDPOINT hook ON edge PATH '/hook' TYPE HTTP;
+      CREATE INGESTOR listen FROM HTTP ENDPOINT hook MODE NO_ACK SEQUENTIAL ON QUIESCE REJECT RETRY AFTER 1s DECODE USING reading_json TO raw INHERIT ALL UNBRANCHED FLUSH IMMEDIATE ON MESSAGE ERROR LOG ON GENERAL ERROR LOG;
+      """
+    When the operator is refused each of, and nothing changes:
+      | code        | entity            | statement |
+      | ref.missing | RELAY 'row'       | SHOW CREATE RELAY row |
+      | ref.missing | JUNCTION 'raw'    | DESCRIBE JUNCTION raw |
+      | ref.kind    | RELAY 'raw'       | SHOW RELAY raw MATERIALIZED STATE |
+      | ref.missing | HASH MAP 'prices' | LOOKUP prices KEY 'x' |
+      | invalid     |                   | DESCRIBE RELAY raw WHERE (site = 'x') |
+      | invalid     |                   | DESCRIBE RELAY sites WHERE (site = 1, device = 256) |
+      | invalid     |                   | DESCRIBE RELAY sites WHERE (sight = 'x') |
+      | ref.missing | RELAY 'row'       | RELOCATE RELAY row ONTO NODE node-1 IGNORE PREFERENCES |
+      | ref.kind    | INGESTOR 'listen' | RELOCATE INGESTOR listen ONTO NODE node-1 IGNORE PREFERENCES |
+      | node        |                   | RELOCATE RELAY raw ONTO NODE node-9 IGNORE PREFERENCES |
+      | invalid     |                   | RELOCATE FROM RELAY raw TO RELAY clean ONTO NODE node-1 IGNORE PREFERENCES |
+      | node        |                   | CORDON NODE node-9 |
+      | invalid     | WASM PROCESSOR 'guest' | RESET WASM PROCESSOR guest STATE IN DOMAIN other FOR UNBRANCHED |
+      | ref.missing | WASM PROCESSOR 'guest' | RESET WASM PROCESSOR guest STATE IN DOMAIN shop_<id> FOR UNBRANCHED |
+      | invalid     |                   | START AT '2026-01-01T00:00:00Z' |
+      | tx.state    |                   | DESCRIBE TRANSACTION OPERATION 1 |
+
+    Examples:
+      | nodes |
+      | 1     |
+      | 3     |
+
+  Scenario Outline: operations of a transaction count from 1
+    Given a cluster of <nodes> nodes
+    And domain "shop_<id>"
+    And the operator runs:
+      """
+      BEGIN
+      """
+    When the operator runs:
+      """
+      DESCRIBE TRANSACTION OPERATION 1
+      """
+    Then it is refused with "has no operations"
+    When the operator runs:
+      """
+      CREATE SCHEMA reading (site STRING)
+      """
+    Then it succeeds
+    When the operator runs:
+      """
+      DESCRIBE TRANSACTION OPERATION 0
+      """
+    Then it is refused with "OPERATION counts from 1"
+    When the operator runs:
+      """
+      DESCRIBE TRANSACTION OPERATION 2
+      """
+    Then it is refused with "has operations 1 to 1, not 2"
+    When the operator runs:
+      """
+      DESCRIBE TRANSACTION OPERATION 1
+      """
+    Then it succeeds
+
+    Examples:
+      | nodes |
+      | 1     |
+      | 3     |
