@@ -178,3 +178,38 @@ Feature: Every stage of validation refuses by its code, names what is at fault a
       | nodes |
       | 1     |
       | 3     |
+
+  Scenario Outline: a subscription is checked where it is opened
+    Given a cluster of <nodes> nodes
+    And domain "shop_<id>"
+    And the operator runs each of:
+      """
+      CREATE SCHEMA reading (site STRING, n I64);
+      CREATE RELAY readings SCHEMA reading UNBRANCHED;
+      START;
+      """
+    When the operator subscribes watch to reading
+    Then it is refused with "ref.missing: SUBSCRIPTION 'watch' requires missing RELAY 'reading'"
+    And it is refused with "did you mean readings?"
+    When the operator subscribes watch to readings where branch.site = 'x'
+    Then it is refused with "expr.scope"
+    When the operator subscribes watch to readings where COUNT(n) > 1
+    Then it is refused with "expr.scope"
+    When the operator subscribes watch to readings where sight = 'x'
+    Then it is refused with "expr.unknown_field"
+    When the operator subscribes watch to readings where n
+    Then it is refused with "expr.type_mismatch"
+    When the operator subscribes watch to readings
+    And the operator subscribes watch to readings
+    Then it is refused with "session.refused"
+    When the operator runs:
+      """
+      BEGIN
+      """
+    And the operator subscribes more to readings
+    Then it is refused with "session.refused"
+
+    Examples:
+      | nodes |
+      | 1     |
+      | 3     |
