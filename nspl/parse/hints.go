@@ -103,6 +103,12 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "!= means not equal"
 	case before == "(" && found == "*":
 		return "an aggregate has an argument, for example COUNT(input.field)"
+	case foldEqual(before, "INHERIT") && found == "*":
+		return "INHERIT ALL copies every field that both sides have"
+	case foldEqual(found, "UPDATE") && p.expects("NOTHING"):
+		return "DO UPDATE needs the columns of the conflict: ON CONFLICT (id) DO UPDATE"
+	case (foldEqual(found, "DETACHED") || foldEqual(found, "ATTACHED")) && p.expects("EMITTER"):
+		return strings.ToUpper(found) + " stands before the connector: CREATE " + strings.ToUpper(found) + " …"
 	case foldEqual(found, "LIKE"), foldEqual(found, "ILIKE"):
 		return "like(x, 'a%') and ilike(x, 'a%') are functions"
 	case found == "::":

@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"slices"
 	"strings"
 
 	"plexus/nspl/ast"
@@ -149,7 +150,11 @@ func (c *checker) unknownField(scope string, fields []vocab.Field, name ast.Name
 			}
 		}
 	}
-	if d.Hint = c.near(name.Text, names); d.Hint == "" && len(names) > 0 && len(names) <= listedMax {
+	switch d.Hint = c.near(name.Text, names); {
+	case d.Hint != "":
+	case scope != "" && Signature(name.Text) == name.Text+"()":
+		d.Hint = "a function is called with parentheses: " + name.Text + "()"
+	case len(names) > 0 && len(names) <= listedMax:
 		d.Hint = "fields are " + strings.Join(names, ", ")
 	}
 	return d
@@ -172,6 +177,9 @@ func (c *checker) resolve(f *ast.Field) (*Expr, *ast.Diagnostic) {
 	d := ast.Errorf(ast.CodeScope, f.Span, "field '%s' needs a scope in %s", f.Name.Text, c.env.Place)
 	for _, scope := range []ast.Scope{ast.ScopeInput, ast.ScopeLeft, ast.ScopeRight} {
 		if c.reading[scope] != nil {
+			if text := strings.ToUpper(f.Name.Text); slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, text) && c.env.Place == "METHOD" {
+				return nil, d.WithHint("a text stands in quotes: '%s'; a field is written %s.%s", text, scope, f.Name.Text)
+			}
 			return nil, d.WithHint("write %s.%s", scope, f.Name.Text)
 		}
 	}
