@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,28 @@ func TestGroupRefusesForeignDirectories(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), w, s); !errors.As(err, &foreign) {
 		t.Fatalf("identity gone: %v", err)
+	}
+}
+
+// What is missing in a directory is named, with what to do about it.
+func TestGroupNamesWhatIsMissing(t *testing.T) {
+	for _, missing := range []string{identityName, "consensus", logDir, snapshotDir} {
+		w, s := testWorld(t), testSettings(t.TempDir())
+		if err := openGroup(t, w, s).Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(s.Dir, missing)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), w, s)
+		if err == nil {
+			t.Fatalf("%s went unnoticed", missing)
+		}
+		for _, text := range []string{"missing", missing, "DROP NODE", "empty directory"} {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("without %s: no %q in %v", missing, text, err)
+			}
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -314,4 +315,19 @@ func FuzzControlMessage(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What answers instead of a member is named by the first bytes.
+func TestStrangersAreNamed(t *testing.T) {
+	for text, want := range map[string]func(error) bool{ //plexus:orderfree independent cases
+		"HTTP/1.1 400 Bad Request\r\n\r\n": func(err error) bool { return errors.Is(err, ErrHTTP) },
+		string(unexpectedMessage):          mixed,
+		"SSH-2.0-x\r\n\r\n\r\n":            func(err error) bool { return errors.Is(err, ErrMalformed) && !mixed(err) },
+	} {
+		f := newFrameReader(strings.NewReader(text), 1<<10)
+		_, err := f.next()
+		if err = f.mixed(err); !want(err) {
+			t.Errorf("%.8q: %v", text, err)
+		}
+	}
 }
