@@ -263,6 +263,40 @@ func TestBatchesAreTheirStatements(t *testing.T) {
 	})
 }
 
+// A rehearsal accepts and refuses what planning does, list by list, and finds the
+// fault that planning finds (X5).
+func TestRehearsal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		r := transaction.NewRehearsal(w.view())
+		for range rapid.IntRange(1, 6).Draw(t, "lists") {
+			list := drawStatements(t, "statements")
+			p, fault := transaction.Make(w.view(), domain, list)
+			if fault == nil {
+				fault = p.Incomplete
+			}
+			faults := r.Run(domain, list)
+			if fault == nil != (len(faults) == 0) {
+				t.Fatalf("planning says %v, the rehearsal %v", fault, faults)
+			}
+			if fault == nil {
+				w.carry(t, p)
+				continue
+			}
+			same := func(f *transaction.Fault) bool {
+				return f.Operation == fault.Operation && f.Found.Error() == fault.Found.Error()
+			}
+			if !slices.ContainsFunc(faults, same) {
+				t.Fatalf("planning finds %v, the rehearsal %v", fault.Found, faults[0].Found)
+			}
+		}
+		end := &world{state: r.State()}
+		if got, want := end.models(), w.models(); !slices.Equal(got, want) {
+			t.Fatalf("the rehearsal leaves %v, planning %v", got, want)
+		}
+	})
+}
+
 // What does not concern planning leaves the basis, and one basis leads to one plan
 // (X4).
 func TestBasis(t *testing.T) {

@@ -110,7 +110,7 @@ func effects(step *transactionpb.Step, before, after *catalog.State, domain stri
 	}
 	for m := range after.Models(domain) {
 		old, existed := before.Model(domain, m.Key)
-		replaced := existed && !model.Equal(old.Definition, m.Definition)
+		replaced := existed && old != m && !model.Equal(old.Definition, m.Definition)
 		switch {
 		case !existed:
 			e.Created = append(e.Created, keyRecord(m.Key))
