@@ -146,7 +146,7 @@ func resources(state *catalog.State, batch string) *catalog.State {
 
 func mutate(c *Candidate, s ast.Statement, i int) error {
 	if drop, ok := s.(*ast.Drop); ok {
-		if d := c.Drop(catalog.Key{Kind: drop.Kind, Name: drop.Name.Text}, drop.Span); d != nil {
+		if d := c.Drop(catalog.Key{Kind: drop.Kind, Name: drop.Name.Text}, drop.Name.Span); d != nil {
 			return d
 		}
 		return nil

@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"strings"
+
 	"plexus/engine/catalog"
 	"plexus/nspl/vocab"
 )
@@ -37,6 +39,18 @@ func Meant(state *catalog.State, domain string, key catalog.Key) string {
 		return c.meant(key)
 	}
 	return nearest(key.Name, NewNames(state, nil).Names(key.Kind))
+}
+
+// membersListed bounds the nodes that a fault lists.
+const membersListed = 8
+
+// MeantNode lists the members of a small cluster, for a name that is none of them.
+func MeantNode(state *catalog.State) string {
+	nodes := NewNames(state, nil).Nodes()
+	if len(nodes) == 0 || len(nodes) > membersListed {
+		return ""
+	}
+	return "members are " + strings.Join(nodes, ", ")
 }
 
 func nearest(name string, names []string) string {

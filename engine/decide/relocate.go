@@ -251,7 +251,7 @@ func (r *relocating) destination() {
 	onto := r.text.Onto
 	at := slices.IndexFunc(r.in.Nodes, func(n schedule.Node) bool { return n.ID == onto.Text })
 	if at < 0 {
-		r.refuse(CodeNode, onto.Span, "node '%s' is not a member of the cluster", onto.Text)
+		r.refuse(CodeNode, onto.Span, "node '%s' is not a member of the cluster", onto.Text).WithHint("%s", MeantNode(r.state))
 		return
 	}
 	n := &r.in.Nodes[at]

@@ -18,7 +18,7 @@ func (q *request) nodeControl(x *ast.NodeControl) planner {
 	return func(s *catalog.State) (*planned, *sessionpb.ExecuteReply) {
 		n, ok := s.Node(node)
 		if !ok {
-			return nil, q.failed(ast.Diagnostics{ast.Errorf(decide.CodeNode, x.Node.Span, "node '%s' is not a member", node)})
+			return nil, q.failed(ast.Diagnostics{ast.Errorf(decide.CodeNode, x.Node.Span, "node '%s' is not a member", node).WithHint("%s", decide.MeantNode(s))})
 		}
 		switch x.Verb {
 		case ast.NodeCordon:

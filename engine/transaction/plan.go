@@ -204,7 +204,7 @@ func (b *builder) mutate(i int, s *Statement, subject string) ast.Diagnostics {
 		return b.rebind(i, x, o)
 	case *ast.Drop:
 		o.Text, reason = "dropped "+subject, transactionpb.Reason_DROPS
-		found = diagnostics(b.open.Drop(key, x.Span))
+		found = diagnostics(b.open.Drop(key, x.Name.Span))
 	case ast.Alteration:
 		o.Text, reason = "altered "+subject, transactionpb.Reason_ALTERS
 		found = b.open.Alter(x, i)
