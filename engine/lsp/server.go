@@ -3,7 +3,6 @@ package lsp
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"plexus/nspl/format"
 )
@@ -133,7 +132,7 @@ func (s *Server) open(d *document) [][]byte {
 	s.documents = slices.Insert(s.documents, 0, d)
 	list := []diagnostic{}
 	for _, f := range d.checked.Findings {
-		text := strings.TrimPrefix(f.Brief(), string(f.Code)+": ")
+		text := f.Brief()
 		if f.Hint != "" {
 			text += "\n" + f.Hint
 		}

@@ -41,11 +41,8 @@ func (r *Result) Text(files []File, c Colours) string {
 func (f File) Explain(d *ast.Diagnostic, c Colours) string {
 	at := ast.PositionOf(f.Text, d.Span.Start)
 	_, excerpt, _ := strings.Cut(d.Explain(f.Text), "\n")
-	return fmt.Sprintf("%s%s:%d:%d:%s %s%s:%s %s\n%s", c.Place, f.Name, at.Line, at.Column, c.Off, c.Code, d.Code, c.Off, brief(d), excerpt)
+	return fmt.Sprintf("%s%s:%d:%d:%s %s%s:%s %s\n%s", c.Place, f.Name, at.Line, at.Column, c.Off, c.Code, d.Code, c.Off, d.Brief(), excerpt)
 }
-
-// brief is the message as people are shown it, without the code.
-func brief(d *ast.Diagnostic) string { return strings.TrimPrefix(d.Brief(), string(d.Code)+": ") }
 
 // reportJSON is the JSON form.
 type reportJSON struct {

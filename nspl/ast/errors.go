@@ -76,21 +76,21 @@ func (d *Diagnostic) Error() string { return string(d.Code) + ": " + d.Message }
 // expectedMax bounds how many of the expected forms people are shown at once.
 const expectedMax = 12
 
-// Brief returns what Error does, where many things were expected only the first of
-// them.
+// Brief returns the message for people: where many things were expected only the
+// first of them.
 func (d *Diagnostic) Brief() string {
 	const begin, end, joint = "expected ", ", found ", " | "
 	list, ok := strings.CutPrefix(d.Message, begin)
 	at := strings.Index(list, end)
 	if d.Code != CodeParse || !ok || at < 0 {
-		return d.Error()
+		return d.Message
 	}
 	items := strings.Split(list[:at], joint)
 	if len(items) <= expectedMax {
-		return d.Error()
+		return d.Message
 	}
 	shown := items[:expectedMax-2]
-	return fmt.Sprintf("%s: %s%s%s… %d more%s", d.Code, begin, strings.Join(shown, joint), joint, len(items)-len(shown), list[at:])
+	return fmt.Sprintf("%s%s%s… %d more%s", begin, strings.Join(shown, joint), joint, len(items)-len(shown), list[at:])
 }
 
 // Errorf makes a diagnostic with a place. Its message is one line, whatever the

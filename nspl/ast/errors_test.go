@@ -12,10 +12,10 @@ import (
 func TestBrief(t *testing.T) {
 	list := strings.Split("A B C D E F G H I J K L M N", " ")
 	long := ast.Errorf(ast.CodeParse, vocab.Span{Start: 1, End: 2}, "expected %s, found x", strings.Join(list, " | "))
-	if got := long.Brief(); got != "parse: expected A | B | C | D | E | F | G | H | I | J | … 4 more, found x" {
+	if got := long.Brief(); got != "expected A | B | C | D | E | F | G | H | I | J | … 4 more, found x" {
 		t.Errorf("%s", got)
 	}
-	if !strings.Contains(long.Error(), "L | M | N, found x") || !strings.HasPrefix(long.Explain("ax"), "error at line 1, column 2: "+long.Brief()) {
+	if !strings.Contains(long.Error(), "L | M | N, found x") || !strings.HasPrefix(long.Explain("ax"), "error at line 1, column 2: parse: "+long.Brief()) {
 		t.Errorf("%s\n%s", long.Error(), long.Explain("ax"))
 	}
 	for _, d := range []*ast.Diagnostic{
@@ -23,8 +23,8 @@ func TestBrief(t *testing.T) {
 		ast.Errorf(ast.CodeInvalid, vocab.Span{}, "expected %s, found x", strings.Join(list, " | ")),
 		ast.Errorf(ast.CodeParse, vocab.Span{}, "head KAFKA TOPIC does not match source MQTT"),
 	} {
-		if d.Brief() != d.Error() {
-			t.Errorf("%s is shortened to %s", d.Error(), d.Brief())
+		if d.Brief() != d.Message {
+			t.Errorf("%s is shortened to %s", d.Message, d.Brief())
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (d *Diagnostic) Explain(text string) string {
 		at := PositionOf(text, d.Span.Start)
 		b.WriteString(" at line " + strconv.Itoa(at.Line) + ", column " + strconv.Itoa(at.Column))
 	}
-	b.WriteString(": " + d.Brief() + "\n")
+	b.WriteString(": " + string(d.Code) + ": " + d.Brief() + "\n")
 	if d.Span != (vocab.Span{}) {
 		writeExcerpt(&b, maskSecrets(text), d.Span)
 	}

@@ -84,6 +84,17 @@ func countCases(t *testing.T, file string) (accepted, refused map[string]bool) {
 	return accepted, refused
 }
 
+// TestFaultsHaveHints: whoever gets a fault of the grammar is told a way on.
+func TestFaultsHaveHints(t *testing.T) {
+	for _, text := range everyInput(t) {
+		_, err := parse.Statements(text)
+		var d *ast.Diagnostic
+		if errors.As(err, &d) && (d.Code == ast.CodeParse || d.Code == ast.CodeLex) && d.Hint == "" && strings.HasPrefix(d.Message, "expected ") {
+			t.Errorf("no hint for %s\n%s", text, d.Explain(text))
+		}
+	}
+}
+
 // TestKindsHaveCases: the accepted cases hold every type of statement, and of the
 // statements about a kind every kind.
 func TestKindsHaveCases(t *testing.T) {

@@ -117,6 +117,10 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "there is no OR REPLACE: DROP and CREATE it in one transaction"
 	case foldEqual(before, "IF") && foldEqual(found, "EXISTS"):
 		return "there is no IF EXISTS: a DROP of what does not exist is refused"
+	case foldEqual(before, "VERSION") && p.expects("LATEST"):
+		return "VERSION LATEST, or a number such as VERSION 3"
+	case foldEqual(found, "EVICT") && p.expects("MAX INSTANCES"):
+		return "EVICT LRU follows a bound: MAX INSTANCES 1000 EVICT LRU"
 	case foldEqual(found, "NOW") && p.expects("AT"):
 		return "START AT NOW"
 	case foldEqual(found, "TIME") && p.expects("AT"):
@@ -189,6 +193,14 @@ func (p *parser) formHint() string {
 	if h := p.operatorHint(); h != "" {
 		return h
 	}
+	switch end := p.tokens[p.furthest].kind == tokenEnd; {
+	case end && p.expects(";") && p.expects("operator"): // elsewhere the text may end here
+		return "each step of the body ends in ;"
+	case p.expects("}") && p.expects(","):
+		return "entries between { and } are separated by commas"
+	case p.is(p.furthest, "ON") && p.is(p.furthest+1, "GENERAL"):
+		return "only ingestors and emitters have ON GENERAL ERROR"
+	}
 	if p.expects(";") || p.expects("end of input") {
 		first := p.first()
 		if p.expects(",") && p.is(first, "ALTER") && slices.ContainsFunc(operationWords[:], func(w string) bool { return p.is(p.furthest, w) }) {
@@ -197,9 +209,16 @@ func (p *parser) formHint() string {
 		if len(p.expected) == 1 {
 			return "nothing can follow here: ; ends a statement"
 		}
-		return ""
+		return "the statement may end here, or go on with one of these"
 	}
 	last := p.expected[len(p.expected)-1] // what has to stand is tried last
+	if before := max(p.furthest-1, 0); len(p.expected) == 1 && (p.is(before, "FROM") || p.is(before, "TO")) && last.Class == ClassKeyword {
+		for _, t := range vocab.ClientTypes() {
+			if t.String() == last.Text {
+				return "the connector stands before its client: " + strings.ToUpper(p.text(before)) + " " + last.Text + " client …"
+			}
+		}
+	}
 	if h := p.capabilityHint(last.Text); h != "" {
 		return h
 	}
@@ -217,8 +236,10 @@ func (p *parser) formHint() string {
 		return "what stands between ( and ) is separated by commas"
 	case p.expects(")"):
 		return "the parenthesis is not closed here"
+	case p.furthest == p.first():
+		return "a statement begins with a word such as CREATE, ALTER, DROP, SHOW, DESCRIBE or START"
 	}
-	return ""
+	return "one of these stands here"
 }
 
 // first returns the first token of the statement.
