@@ -208,7 +208,7 @@ func choices(names *decide.Names, what sessionpb.ChoicesRequest_What, of string)
 		}
 		return fieldChoices(names, e.(*model.Relay).Schema.Text), nil
 	case sessionpb.ChoicesRequest_VERSIONS:
-		return nil, nil // resources have no versions before they can be uploaded
+		return versionChoices(names, of), nil
 	default:
 		return nil, refusal(client.InvalidArgument, "what: %d is unknown", what)
 	}
@@ -219,6 +219,13 @@ func choices(names *decide.Names, what sessionpb.ChoicesRequest_What, of string)
 		}
 	}
 	return list, nil
+}
+
+func versionChoices(names *decide.Names, resource string) (list []*sessionpb.Choice) {
+	for _, n := range names.Versions(resource) {
+		list = append(list, &sessionpb.Choice{Name: fmt.Sprint(n), Detail: vocab.EntityResource.String() + " " + resource})
+	}
+	return list
 }
 
 func fieldChoices(names *decide.Names, schema string) (list []*sessionpb.Choice) {
