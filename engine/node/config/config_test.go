@@ -48,6 +48,13 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
+func TestPortsOfEveryAddress(t *testing.T) {
+	c, _, err := Load(inputs("--http-listen :0 --observability-listen :9090", "", ""))
+	if err != nil || c.HTTPListen.String() != "0.0.0.0:0" || c.ObservabilityListen.String() != "0.0.0.0:9090" {
+		t.Errorf("%v, %v, %v", c.HTTPListen, c.ObservabilityListen, err)
+	}
+}
+
 func TestMistakesNameTheirPlace(t *testing.T) {
 	for _, c := range []struct{ args, env, file, want string }{
 		{args: "--no-such-flag x", want: "--no-such-flag: unknown setting"},
