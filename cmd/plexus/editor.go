@@ -91,7 +91,7 @@ func (e *editor) drawn() {
 func (e *editor) showHeld() {
 	e.shell.History.SkipSave()
 	if text := e.held.take(); text != "" {
-		_, _ = e.shell.PrintTransientf("%s%s\x1b[A", strings.ReplaceAll(text, "\n", "\r\n"), room) // which ends the line itself
+		_, _ = e.shell.PrintTransientf("%s%s\x1b[A", text, room) // which ends the line itself
 	}
 }
 
@@ -99,7 +99,7 @@ func (e *editor) showHeld() {
 // it is, and draws menus and further lines there.
 const roomRows = 6
 
-var room = strings.Repeat("\r\n", roomRows) + fmt.Sprintf("\x1b[%dA", roomRows)
+var room = strings.Repeat("\n", roomRows) + fmt.Sprintf("\x1b[%dA", roomRows)
 
 // accepted reports whether an input is to be taken as it is: a command of the prompt,
 // statements that parse or end in a semicolon, or a blank line, which gives up.
