@@ -24,7 +24,11 @@ func checkBranches(c *Candidate, e *entry, f *found) {
 		}
 	default:
 		for _, names := range [][]ast.Name{s.Inputs(), s.StateNames(), targets(s.Routes), timeouts(s.Timeouts)} {
+			before := len(f.list)
 			c.checkRelays(e, "is", *s.Branch, names, f)
+			for _, d := range f.list[before:] {
+				d.WithHint("a REINGESTOR moves rows from one branch into another, or into none")
+			}
 		}
 	}
 	if w, ok := e.entity.(*model.Window); ok {
@@ -46,8 +50,11 @@ func (c *Candidate) checkMade(e *entry, routes []ast.Route, f *found) {
 	for i := range routes {
 		r := &routes[i]
 		if got := c.branchOf(r.To); !sameBranch(got, r.Branch.BranchUse) {
-			f.add(ast.CodeBranchIncompatible, r.Branch.Span, "route to '%s' is %s, but RELAY '%s' is %s",
+			d := f.add(ast.CodeBranchIncompatible, r.Branch.Span, "route to '%s' is %s, but RELAY '%s' is %s",
 				r.To.Text, branchText(r.Branch.BranchUse), r.To.Text, branchText(got))
+			if d.Hint = "write UNBRANCHED in the route"; got.By != nil {
+				d.WithHint("write BRANCHED BY %s in the route", got.By.Text)
+			}
 		}
 	}
 }

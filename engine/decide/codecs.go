@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 
 	"plexus/nspl/ast"
@@ -32,7 +33,11 @@ func checkMapping(codec *model.Codec, wire *model.WireSchema, schema *vocab.Sche
 	for _, w := range wire.Fields {
 		at := schema.Index(w.Name)
 		if at < 0 {
-			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span, "wire field '%s' has no internal field", w.Name)
+			d := f.add(ast.CodeSchemaIncompatible, codec.Wire.Span, "wire field '%s' has no internal field", w.Name)
+			unbound := func(field *vocab.Field) bool { return wireIndex(wire, field.Name) < 0 }
+			if d.Hint = nearest(w.Name, fieldNames(schema, unbound)); d.Hint == "" {
+				d.WithHint("a field of SCHEMA '%s' has to have the name", schema.Name)
+			}
 			continue
 		}
 		bound[at] = true
@@ -40,29 +45,64 @@ func checkMapping(codec *model.Codec, wire *model.WireSchema, schema *vocab.Sche
 		switch {
 		case w.Optional && !field.Optional:
 			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span,
-				"field '%s' is optional in the wire schema and required in the internal schema", w.Name)
+				"field '%s' is optional in the wire schema and required in the internal schema", w.Name).
+				WithHint("make it OPTIONAL in SCHEMA '%s', or required in %s '%s'", schema.Name, wire.Format.Kind(), wire.Name)
 		case !w.Optional && field.Optional:
 			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span,
-				"field '%s' is required in the wire schema and optional in the internal schema", w.Name)
+				"field '%s' is required in the wire schema and optional in the internal schema", w.Name).
+				WithHint("make it OPTIONAL in %s '%s', or required in SCHEMA '%s'", wire.Format.Kind(), wire.Name, schema.Name)
 		}
 		switch {
 		case !carries(w.Type, field.Type.Kind):
 			f.add(ast.CodeSchemaIncompatible, codec.Wire.Span,
-				"field '%s': wire %s does not carry %s", w.Name, strings.ToUpper(w.Type.String()), field.Type)
+				"field '%s': wire %s does not carry %s", w.Name, strings.ToUpper(w.Type.String()), field.Type).Hint = carriers(wire.Format, field.Type)
 		case field.Type.Kind == vocab.Datetime && !rules[w.Name]:
 			f.add(ast.CodeSchemaIncompatible, codec.Schema.Span, "field '%s' needs ENCODE %s AS RFC3339", w.Name, w.Name)
 		}
 	}
 	for i, ok := range bound {
-		if !ok {
-			f.add(ast.CodeSchemaIncompatible, codec.Schema.Span, "internal field '%s' has no wire field", schema.Fields[i].Name)
+		if field := schema.Fields[i]; !ok {
+			d := f.add(ast.CodeSchemaIncompatible, codec.Schema.Span, "internal field '%s' has no wire field", field.Name)
+			if names := carriedBy(wire.Format, field.Type.Kind); len(names) > 0 {
+				optional := ""
+				if field.Optional {
+					optional = " OPTIONAL"
+				}
+				d.WithHint("%s '%s' lacks %s %s%s", wire.Format.Kind(), wire.Name, field.Name, names[0], optional)
+			} else {
+				d.Hint = carriers(wire.Format, field.Type)
+			}
 		}
 	}
 	for _, rule := range codec.RFC3339 {
 		if at := schema.Index(rule.Text); at < 0 || schema.Fields[at].Type.Kind != vocab.Datetime {
-			f.add(ast.CodeSchemaIncompatible, rule.Span, "ENCODE %s AS RFC3339 needs a DATETIME field of that name", rule.Text)
+			f.add(ast.CodeSchemaIncompatible, rule.Span, "ENCODE %s AS RFC3339 needs a DATETIME field of that name", rule.Text).
+				Hint = nearest(rule.Text, fieldNames(schema, func(field *vocab.Field) bool { return field.Type.Kind == vocab.Datetime && !rules[field.Name] }))
 		}
 	}
+}
+
+// wireIndex returns the place of a wire field, -1 if there is none.
+func wireIndex(wire *model.WireSchema, name string) int {
+	return slices.IndexFunc(wire.Fields, func(w model.WireField) bool { return w.Name == name })
+}
+
+// carriedBy lists the wire types of a format that carry an internal type.
+func carriedBy(format vocab.WireFormat, k vocab.Kind) (names []string) {
+	for _, t := range format.Types() {
+		if carries(t, k) {
+			names = append(names, t.String())
+		}
+	}
+	return names
+}
+
+// carriers says which wire type carries an internal type.
+func carriers(format vocab.WireFormat, t vocab.Type) string {
+	if names := carriedBy(format, t.Kind); len(names) > 0 {
+		return "wire type " + strings.Join(names, " or ") + " carries " + t.String()
+	}
+	return "no wire type of " + format.String() + " carries " + t.String() + ": widen the internal field"
 }
 
 // carries says which wire type carries which internal type. A DATETIME travels as

@@ -139,7 +139,8 @@ func (c *Candidate) checkInputs(in ast.Inputs, f *found) {
 		if schema, _ := c.relaySchema(input.Relay.Text); schema.Name != first.Name {
 			f.add(ast.CodeSchemaIncompatible, input.Relay.Span,
 				"RELAY '%s' has SCHEMA '%s', but RELAY '%s' has SCHEMA '%s'; all inputs need the same schema",
-				input.Relay.Text, schema.Name, in.From[0].Relay.Text, first.Name)
+				input.Relay.Text, schema.Name, in.From[0].Relay.Text, first.Name).
+				WithHint("a JUNCTION in front converts one of them")
 		}
 	}
 }
