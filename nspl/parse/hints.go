@@ -105,6 +105,8 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "an aggregate has an argument, for example COUNT(input.field)"
 	case foldEqual(before, "INHERIT") && found == "*":
 		return "INHERIT ALL copies every field that both sides have"
+	case foldEqual(found, "SET") && p.expects("USING MATERIALIZED STATE") && p.furthest > 1 && p.is(p.furthest-2, "BY"):
+		return "only routes of ingestors and reingestors make the key of a branch: CREATE REINGESTOR"
 	case foldEqual(found, "UPDATE") && p.expects("NOTHING"):
 		return "DO UPDATE needs the columns of the conflict: ON CONFLICT (id) DO UPDATE"
 	case (foldEqual(found, "DETACHED") || foldEqual(found, "ATTACHED")) && p.expects("EMITTER"):
