@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,5 +58,39 @@ func TestCodes(t *testing.T) {
 				t.Errorf("no source has %s", code)
 			}
 		}
+	}
+}
+
+// TestKeys looks for the keys that the manual names in the source.
+func TestKeys(t *testing.T) {
+	page, err := os.ReadFile("../../docs/manual/nspl/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## DESCRIBE\n")
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(data)
+	}
+	keys := 0
+	for _, m := range regexp.MustCompile("`([a-z_ -]+):( [^`]*)?`").FindAllStringSubmatch(section, -1) {
+		keys++
+		if !strings.Contains(source.String(), strconv.Quote(m[1])) {
+			t.Errorf("no DESCRIBE has the key %s", m[1])
+		}
+	}
+	if keys < 80 {
+		t.Errorf("only %d keys found", keys)
 	}
 }
