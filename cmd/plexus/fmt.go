@@ -126,9 +126,7 @@ func (c *fmtCommand) text(p *program, path string, text []byte) (string, int) {
 		return formatted, fmtDone
 	case errors.As(err, &d):
 		_, faults := parse.Script(string(text)) // all of them
-		for _, one := range faults {
-			fmt.Fprint(p.err, script.File{Name: path, Text: string(text)}.Explain(one, script.NoColours))
-		}
+		fmt.Fprint(p.err, script.File{Name: path, Text: string(text)}.Explain(faults, script.NoColours))
 		return "", fmtNotParsed
 	}
 	fmt.Fprintf(p.err, "plexus: %s: %v; nothing was written: please report this\n", path, err)

@@ -23,9 +23,22 @@ const (
 type found struct {
 	list ast.Diagnostics
 	key  catalog.Key
+	// used are the targets of DROP that were found to be in use, by whomever.
+	used map[catalog.Key]bool
 }
 
 func foundOf(e *entry) found { return found{key: e.key} }
+
+// inUse reports the DROP of something that the entity uses, once for all who do.
+func (f *found) inUse(c *Candidate, target catalog.Key) {
+	f.list = nil
+	if f.used == nil || !f.used[target] {
+		f.list = ast.Diagnostics{c.inUse(target)}
+	}
+	if f.used != nil {
+		f.used[target] = true
+	}
+}
 
 func (f *found) add(code ast.Code, span vocab.Span, format string, args ...any) *ast.Diagnostic {
 	d := ast.Errorf(code, span, format, args...)

@@ -34,7 +34,7 @@ func (c *Candidate) checkMembersExist(e *entry, x *model.Placement, f *found) {
 		}
 		for _, kind := range operatorKinds {
 			if target := (catalog.Key{Kind: kind, Name: m.Text}); c.dropped[target] {
-				f.list = ast.Diagnostics{c.inUse(target)}
+				f.inUse(c, target)
 				return
 			}
 		}

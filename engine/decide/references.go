@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func checkReferences(c *Candidate, e *entry, f *found) {
 		case c.dropped[target]:
 			// The batch removed what this entity still needs: the fault is the
 			// DROP's, and it lists every user.
-			f.list = ast.Diagnostics{c.inUse(target)}
+			f.inUse(c, target)
 			return
 		default:
 			f.add(ast.CodeRefMissing, ref.Span, "%s requires missing %s", e.key, target).WithTarget(target.Kind, target.Name).Hint = c.meant(target)
@@ -97,6 +98,9 @@ func (c *Candidate) checkEndpointType(e *entry, x *model.Ingestor, f *found) {
 	}
 }
 
+// usersMax bounds how many users the refusal of a DROP names.
+const usersMax = 64
+
 // inUse is the refusal of a DROP, with every user by kind and name.
 func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
 	keys := slices.Clone(c.tied().users[target])
@@ -107,6 +111,9 @@ func (c *Candidate) inUse(target catalog.Key) *ast.Diagnostic {
 		if _, rule := e.(*model.Placement); !rule || c.pins(e, target) {
 			users = append(users, key.String())
 		}
+	}
+	if more := len(users) - usersMax; more > 0 {
+		users = append(users[:usersMax:usersMax], fmt.Sprintf("%d more", more))
 	}
 	return about(target, ast.Errorf(CodeInUse, vocab.Span{}, "%s is used by %s", target, strings.Join(users, ", ")))
 }

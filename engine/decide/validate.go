@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"iter"
+	"math"
 
 	"plexus/engine/catalog"
 	"plexus/nspl/ast"
@@ -56,18 +57,17 @@ func (c *Candidate) Validate() *Invalid {
 	return nil
 }
 
-// invalidMax bounds how many failing entities are found at once.
-const invalidMax = 64
-
 // Faults is Validate with the other failing entities of the stage.
-func (c *Candidate) Faults() []*Invalid { return c.judge(c.scope(), invalidMax) }
+func (c *Candidate) Faults() []*Invalid { return c.judge(c.scope(), math.MaxInt) }
 
 // judge checks what is in the scope; the rest is sound. It finds at most limit
 // failing entities.
 func (c *Candidate) judge(s scope, limit int) (found []*Invalid) {
+	used := map[catalog.Key]bool{}
 	for _, st := range stages {
 		for e := range c.in(s) {
 			f := foundOf(e)
+			f.used = used
 			st.check(c, e, &f)
 			if len(f.list) == 0 {
 				continue

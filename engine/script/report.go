@@ -22,8 +22,12 @@ var (
 // in and what to do about it, then what was not checked.
 func (r *Result) Text(files []File, c Colours) string {
 	var b strings.Builder
-	for _, f := range r.Findings {
-		b.WriteString(files[f.File].Explain(f.Diagnostic, c))
+	var e *ast.Excerpts
+	for i, f := range r.Findings {
+		if i == 0 || f.File != r.Findings[i-1].File {
+			e = ast.NewExcerpts(files[f.File].Text)
+		}
+		b.WriteString(files[f.File].explain(f.Diagnostic, e, c))
 	}
 	if r.More > 0 {
 		fmt.Fprintf(&b, "%d more\n", r.More)
@@ -36,11 +40,20 @@ func (r *Result) Text(files []File, c Colours) string {
 	return b.String()
 }
 
-// Explain renders one fault of a file: its place and what it is, the line it is in,
-// and what to do about it.
-func (f File) Explain(d *ast.Diagnostic, c Colours) string {
+// Explain renders faults of a file: place and what it is, the line it is in, and what
+// to do about it.
+func (f File) Explain(faults ast.Diagnostics, c Colours) string {
+	var b strings.Builder
+	e := ast.NewExcerpts(f.Text)
+	for _, d := range faults {
+		b.WriteString(f.explain(d, e, c))
+	}
+	return b.String()
+}
+
+func (f File) explain(d *ast.Diagnostic, e *ast.Excerpts, c Colours) string {
 	at := ast.PositionOf(f.Text, d.Span.Start)
-	_, excerpt, _ := strings.Cut(d.Explain(f.Text), "\n")
+	_, excerpt, _ := strings.Cut(e.Explain(d), "\n")
 	return fmt.Sprintf("%s%s:%d:%d:%s %s%s:%s %s\n%s", c.Place, f.Name, at.Line, at.Column, c.Off, c.Code, d.Code, c.Off, d.Brief(), excerpt)
 }
 

@@ -25,16 +25,25 @@ func PositionOf(text string, offset int) Position {
 // Explain renders the diagnostic for people: place and message, the line of the
 // text with the span underlined, and the hint. Strings that may be secrets are
 // masked, and a long list of what was expected is shortened.
-func (d *Diagnostic) Explain(text string) string {
+func (d *Diagnostic) Explain(text string) string { return NewExcerpts(text).Explain(d) }
+
+// Excerpts explain the faults of one text.
+type Excerpts struct{ text, masked string }
+
+// NewExcerpts looks for what may be a secret in a text.
+func NewExcerpts(text string) *Excerpts { return &Excerpts{text, maskSecrets(text)} }
+
+// Explain is [Diagnostic.Explain].
+func (e *Excerpts) Explain(d *Diagnostic) string {
 	var b strings.Builder
 	b.WriteString("error")
 	if d.Span != (vocab.Span{}) {
-		at := PositionOf(text, d.Span.Start)
+		at := PositionOf(e.text, d.Span.Start)
 		b.WriteString(" at line " + strconv.Itoa(at.Line) + ", column " + strconv.Itoa(at.Column))
 	}
 	b.WriteString(": " + string(d.Code) + ": " + d.Brief() + "\n")
 	if d.Span != (vocab.Span{}) {
-		writeExcerpt(&b, maskSecrets(text), d.Span)
+		writeExcerpt(&b, e.masked, d.Span)
 	}
 	if d.Hint != "" {
 		b.WriteString("hint: " + d.Hint + "\n")
@@ -45,8 +54,9 @@ func (d *Diagnostic) Explain(text string) string {
 // Explain renders all diagnostics one after the other.
 func (d Diagnostics) Explain(text string) string {
 	var b strings.Builder
+	e := NewExcerpts(text)
 	for _, one := range d {
-		b.WriteString(one.Explain(text))
+		b.WriteString(e.Explain(one))
 	}
 	return b.String()
 }
