@@ -8,6 +8,7 @@ import (
 	"plexus/nspl/model"
 	"plexus/nspl/parse"
 	"plexus/nspl/vocab"
+	"plexus/primitives"
 )
 
 const modeRetry = " RETRY POLICY BACKOFF 1s MAX 2s"
@@ -69,12 +70,14 @@ func TestSourceModes(t *testing.T) {
 		}
 		const tail = " TO r INHERIT ALL UNBRANCHED FLUSH IMMEDIATE ON MESSAGE ERROR LOG ON GENERAL ERROR LOG"
 		head := "CREATE INGESTOR i FROM " + sourceBodies[entity]
-		for body, quiesce := range quiesceBodies {
+		for _, body := range primitives.SortedKeys(quiesceBodies) {
+			quiesce := quiesceBodies[body]
 			quiesces := can.CanQuiesce(body)
 			if polled := head + " ON QUIESCE " + quiesce + decode + tail; accepts(t, polled) != (quiesces && can.Pace == vocab.Polled) {
 				t.Errorf("%s: want %t", polled, quiesces && can.Pace == vocab.Polled)
 			}
-			for kind, texts := range sourceModes {
+			for _, kind := range primitives.SortedKeys(sourceModes) {
+				texts := sourceModes[kind]
 				accepted := 0
 				for _, mode := range texts {
 					if accepts(t, head+" "+mode+" ON QUIESCE "+quiesce+decode+tail) {
@@ -131,7 +134,8 @@ func TestSinkModes(t *testing.T) {
 		body := map[vocab.CodecRule]string{
 			vocab.CodecRequired: " ENCODE USING k INHERIT ALL", vocab.CodecOrWithoutBody: " ENCODE USING k INHERIT ALL", vocab.CodecNative: " INHERIT ALL",
 		}[can.Codec]
-		for kind, mode := range sinkModes {
+		for _, kind := range primitives.SortedKeys(sinkModes) {
+			mode := sinkModes[kind]
 			for _, batch := range []string{"", " BATCH MAX MESSAGES 5 MAX SIZE 64KiB"} {
 				for _, invoke := range []string{"", " INVOKE write_header('x', 'y')"} {
 					text := "CREATE EMITTER e FROM r TO " + sinkBodies[entity] + " MODE " + mode + modeRetry + body + invoke + batch +
