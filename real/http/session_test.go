@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -175,5 +176,12 @@ func TestSessionBinding(t *testing.T) {
 	}
 	if _, err := client.Open(ctx, w, connect("correct")); !errors.Is(err, client.ErrNotConnected) {
 		t.Errorf("a closed server was answered %v", err)
+	}
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	elsewhere := connect("correct")
+	elsewhere.Servers = []string{other.URL}
+	if _, err := client.Open(ctx, w, elsewhere); err == nil || !strings.Contains(err.Error(), "not the client port of a node") {
+		t.Errorf("another server was answered %v", err)
 	}
 }

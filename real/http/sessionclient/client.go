@@ -159,7 +159,11 @@ func callError(ctx context.Context, server string, err error) error {
 		return fmt.Errorf("%s: %w", server, notConnected(err))
 	}
 	var refused *connect.Error
-	if !errors.As(err, &refused) || !connect.IsWireError(err) {
+	answered := errors.As(err, &refused)
+	switch wire := connect.IsWireError(err); {
+	case answered && !wire && refused.Code() == connect.CodeUnimplemented:
+		return fmt.Errorf("%s: what answers is not the client port of a node, which is 47391 unless --client-listen says otherwise: %w", server, err)
+	case !answered || !wire:
 		return fmt.Errorf("%s: %w", server, err)
 	}
 	return &client.Error{Code: sessionCode(refused.Code()), Message: refused.Message()}
