@@ -23,6 +23,8 @@ func (c *compiler) bind(d *node, e *typed.Expr) error {
 			return fmt.Errorf("%w: function %s", ErrUnsupported, e.Func)
 		}
 		return bind(c, d, e)
+	case typed.OpList:
+		d.kernel = c.listOf(e)
 	case typed.OpNot:
 		d.kernel = not
 	case typed.OpAnd:

@@ -46,7 +46,7 @@ var builtins = map[string]binder{
 	"right":        viewed(right),
 	"substr":       viewed(substr),
 	"split_part":   viewed(splitPart),
-	"concat":       typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.concat(e.Func) }),
+	"concat":       typedKernel((*compiler).concatenation),
 	"concat_ws":    typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.concatWS(e.Func) }),
 	"repeat":       built(repeat),
 	"replace":      built(replace),
@@ -57,7 +57,7 @@ var builtins = map[string]binder{
 	"strpos":       fixedKernel(position),
 	"to_hex":       typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.toHex(e.Args[0].Type.Kind) }),
 	"md5":          mapped(appendMD5),
-	"contains":     rawKernel(contains),
+	"contains":     containing,
 	"starts_with":  rawKernel(textPredicate(bytes.HasPrefix)),
 	"ends_with":    rawKernel(textPredicate(bytes.HasSuffix)),
 	"like":         typedKernel((*compiler).like),
@@ -68,6 +68,26 @@ var builtins = map[string]binder{
 	"regexp_replace": typedKernel((*compiler).regexpReplace),
 	"regexp_substr":  typedKernel((*compiler).regexpPart),
 	"regexp_extract": typedKernel((*compiler).regexpPart),
+
+	// Lists, and texts that have a function of the same name.
+	"array":        typedKernel((*compiler).listOf),
+	"vec":          typedKernel((*compiler).listOf),
+	"count":        typedKernel((*compiler).listCount),
+	"sum":          typedKernel((*compiler).listSum),
+	"mean":         typedKernel((*compiler).listMean),
+	"first":        picked(firstOf),
+	"last":         picked(lastOf),
+	"nth":          picked(nthOf),
+	"min":          picked(extremeOf(false)),
+	"max":          picked(extremeOf(true)),
+	"overlap":      typedKernel((*compiler).overlap),
+	"slice":        typedKernel((*compiler).slice),
+	"dot":          typedKernel((*compiler).dot),
+	"distance":     typedKernel((*compiler).distance),
+	"split":        typedKernel((*compiler).split),
+	"join":         typedKernel((*compiler).joinList),
+	"contains_any": typedKernel((*compiler).containsAny),
+	"read_headers": perRowOf((*compiler).readHeaders),
 
 	// Date and time.
 	"date_part":       typedKernel((*compiler).datePart),
@@ -159,14 +179,40 @@ func fixedKernel(k kernel) binder {
 	}
 }
 
-// rawKernel binds a kernel over texts that takes scalars beside columns. Lists
-// have functions of the same names.
+// rawKernel binds a kernel that takes scalars beside columns.
 func rawKernel(k kernel) binder {
-	return func(_ *compiler, d *node, e *typed.Expr) error {
-		if e.Args[0].Type.Kind != vocab.String {
-			return unsupported(e)
-		}
+	return func(_ *compiler, d *node, _ *typed.Expr) error {
 		d.kernel, d.raw = k, true
+		return nil
+	}
+}
+
+// containing is contains over texts, or over lists.
+func containing(c *compiler, d *node, e *typed.Expr) error {
+	if e.Args[0].Type.Kind == vocab.String {
+		d.kernel, d.raw = contains, true
+		return nil
+	}
+	d.kernel = c.listContains(e)
+	return nil
+}
+
+// concatenation is concat over texts, or over lists.
+func (c *compiler) concatenation(e *typed.Expr) kernel {
+	if e.Args[0].Type.Kind == vocab.String {
+		return c.concat(e.Func)
+	}
+	return c.concatLists(e)
+}
+
+func picked(at func(x *vec, lo, hi int, args []vec, i int) int) binder {
+	return typedKernel(func(c *compiler, e *typed.Expr) kernel { return c.listPick(e, at) })
+}
+
+// perRowOf is perRow for a kernel that depends on the call.
+func perRowOf(make func(c *compiler, e *typed.Expr) kernel) binder {
+	return func(c *compiler, d *node, e *typed.Expr) error {
+		d.kernel, d.perRow = make(c, e), true
 		return nil
 	}
 }

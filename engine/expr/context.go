@@ -16,9 +16,9 @@ type Entropy interface {
 
 // Headers are the transport headers of a group's messages.
 type Headers interface {
-	// Header returns the first value of a header of a message, which is counted as
-	// the rows of the input batch are. The name is not kept.
-	Header(row int, name []byte) (value string, present bool)
+	// Header returns the nth value, from 0, of a header of a message, which is counted
+	// as the rows of the input batch are. The name is not kept.
+	Header(row int, name []byte, nth int) (value string, present bool)
 }
 
 // Context is the execution of one unit of work: everything a program sees

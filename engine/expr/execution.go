@@ -88,7 +88,7 @@ func (c *compiler) readHeader() kernel {
 		for i := range f.n {
 			from := len(t.data)
 			if f.ctx.Headers != nil && (todo == nil || todo.has(i)) {
-				value, present := f.ctx.Headers.Header(int(f.in.Select.At(i)), args[0].text(i))
+				value, present := f.ctx.Headers.Header(int(f.in.Select.At(i)), args[0].text(i), 0)
 				if present && utf8.ValidString(value) && t.room(i, len(value)) {
 					t.data = append(t.data, value...)
 					valid.set(i)

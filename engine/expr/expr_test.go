@@ -269,12 +269,14 @@ func TestExecutionContext(t *testing.T) {
 
 type headers struct{}
 
-func (headers) Header(row int, name []byte) (string, bool) {
-	switch string(name) {
-	case "id":
+func (headers) Header(row int, name []byte, nth int) (string, bool) {
+	switch {
+	case string(name) == "id" && nth == 0:
 		return fmt.Sprintf("header %d", row), true
-	case "bad":
+	case string(name) == "bad" && nth == 0:
 		return "\xff", true
+	case string(name) == "trace" && nth <= row:
+		return [...]string{"a", "\xff", "b", "c", "d", "e"}[nth], true
 	}
 	return "", false
 }

@@ -67,11 +67,15 @@ type group struct {
 type headerRows [][]contract.Header
 
 // Header implements expr.Headers.
-func (h headerRows) Header(row int, name []byte) (string, bool) {
+func (h headerRows) Header(row int, name []byte, nth int) (string, bool) {
 	for i := range h[row] {
-		if h[row][i].Name == string(name) {
+		if h[row][i].Name != string(name) {
+			continue
+		}
+		if nth == 0 {
 			return h[row][i].Value, true
 		}
+		nth--
 	}
 	return "", false
 }

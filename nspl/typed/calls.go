@@ -130,7 +130,7 @@ func (c *checker) emptyVec(e *ast.Call, want *vocab.Type) *Expr {
 			WithHint("vec() stands as the whole value of a VEC field")
 		return nil
 	}
-	return &Expr{Op: OpCall, Func: "vec", Type: *want, Span: e.Span, missing: "function vec"}
+	return &Expr{Op: OpCall, Func: "vec", Type: *want, Span: e.Span}
 }
 
 // list checks [a, ...].
@@ -151,7 +151,7 @@ func (c *checker) list(e *ast.List) *Expr {
 		}
 	}
 	t := combine(OpList, arrayOfArgs.of(items), items)
-	t.Span, t.missing = e.Span, "list literals"
+	t.Span = e.Span
 	return t
 }
 
