@@ -69,6 +69,18 @@ var builtins = map[string]binder{
 	"regexp_substr":  typedKernel((*compiler).regexpPart),
 	"regexp_extract": typedKernel((*compiler).regexpPart),
 
+	// URLs.
+	"url_scheme":       urlPart(urlScheme),
+	"url_host":         urlPart(urlHost),
+	"url_port":         typedKernel((*compiler).urlPort),
+	"url_path":         urlPart(urlPath),
+	"url_query":        urlPart(urlQuery),
+	"url_fragment":     urlPart(urlFragment),
+	"url_query_value":  typedKernel((*compiler).urlQueryValue),
+	"url_query_values": typedKernel((*compiler).urlQueryValues),
+	"url_decode":       typedKernel((*compiler).urlDecode),
+	"is_url":           fixedKernel(checkedBools(isURL)),
+
 	// Lists, and texts that have a function of the same name.
 	"array":        typedKernel((*compiler).listOf),
 	"vec":          typedKernel((*compiler).listOf),

@@ -31,6 +31,11 @@ func computed(e *typed.Expr) *typed.Expr {
 
 func TestBuiltins(t *testing.T) {
 	text, octets, truth, i64, f64, u64, stamp := vocab.String, vocab.Bytes, vocab.Bool, vocab.I64, vocab.F64, vocab.U64, vocab.Datetime
+	list := func(name string, args ...*typed.Expr) *typed.Expr {
+		e := call(name, vocab.Vec, args...)
+		e.Type = vocab.VecOf(vocab.Scalar(text))
+		return e
+	}
 	moment := func(text string) *typed.Expr {
 		n, verdict := rfc3339.Parse([]byte(text))
 		if verdict != rfc3339.OK {
@@ -116,6 +121,17 @@ func TestBuiltins(t *testing.T) {
 		{call("shift_left", vocab.I8, integerLit(vocab.I8, 1), lit(6)), "64"}, {call("shift_left", vocab.I8, integerLit(vocab.I8, 1), lit(7)), "failed: overflow"}, {call("shift_left", vocab.I8, integerLit(vocab.I8, -1), lit(7)), "-128"},
 		{call("shift_left", i64, lit(0), lit(1000)), "0"}, {call("shift_left", i64, lit(1), lit(64)), "failed: overflow"}, {call("shift_left", u64, integerLit(u64, 1), integerLit(vocab.U8, 63)), "9223372036854775808"},
 		{call("shift_right", i64, lit(-8), lit(1)), "-4"}, {call("shift_right", i64, lit(-8), lit(200)), "-1"}, {call("shift_right", vocab.U8, integerLit(vocab.U8, 200), lit(200)), "0"}, {call("shift_right", i64, lit(8), lit(-1)), "failed: invalid_argument"},
+
+		// URLs
+		{call("url_scheme", text, lit("HTTPS://Example.com/a?b#c")), "https"}, {call("url_host", text, lit("https://EXAMPLE.com:8443/a")), "example.com"}, {call("url_host", text, lit("http://[2001:DB8::1]/")), "2001:db8::1"},
+		{call("url_host", text, lit("mailto:a@b")), "(null)"}, {call("url_host", text, lit("file:///etc")), ""}, {call("url_host", text, lit("//example.com")), "failed: cast_failed"}, {call("url_host", text, lit("http://exa mple")), "failed: cast_failed"},
+		{call("url_host", text, lit("https://bücher.example")), "xn--bcher-kva.example"}, {call("url_port", i64, lit("https://a:8443/")), "8443"}, {call("url_port", i64, lit("https://a/")), "443"}, {call("url_port", i64, lit("redis://a/")), "(null)"}, {call("url_port", i64, lit("https://a:65536/")), "failed: cast_failed"},
+		{call("url_path", text, lit("https://a/b/../c d")), "/c%20d"}, {call("url_query", text, lit("https://a/?x=1&y")), "x=1&y"}, {call("url_query", text, lit("https://a/?")), ""}, {call("url_query", text, lit("https://a/#?")), "(null)"},
+		{call("url_fragment", text, lit("https://a/#top")), "top"}, {call("url_fragment", text, lit("https://a/#")), ""}, {call("url_fragment", text, lit("https://a/")), "(null)"},
+		{call("url_query_value", text, lit("https://a/?q=a+b%20c&q=2"), lit("q")), "a b c"}, {call("url_query_value", text, lit("https://a/?q=1"), lit("z")), "(null)"}, {call("url_query_value", text, lit("https://a/?q=%ff"), lit("q")), "failed: cast_failed"}, {call("url_query_value", text, lit("https://a/?q=100%"), lit("q")), "100%"}, {call("url_query_value", text, lit("https://a/?q"), lit("q")), ""},
+		{call("count", i64, list("url_query_values", lit("https://a/?q=1&r=2&q=3"), lit("q"))), "2"}, {call("join", text, list("url_query_values", lit("https://a/?q=1&r=2&q=3"), lit("q")), lit("|")), "1|3"}, {call("count", i64, list("url_query_values", lit("x"), lit("q"))), "failed: cast_failed"},
+		{call("url_decode", text, lit("a%20b%C3%A9+c")), "a bé+c"}, {call("url_decode", text, lit("100%")), "failed: cast_failed"}, {call("url_decode", text, lit("%ff")), "failed: cast_failed"},
+		{call("is_url", truth, lit("urn:isbn:1")), "true"}, {call("is_url", truth, lit("/a")), "false"}, {call("is_url", truth, lit("")), "false"},
 
 		// date and time; what the units, zones and formats do has tests of its own
 		{call("date_part", i64, lit("iso_week"), moment("2027-01-03T23:04:05Z")), "53"}, {call("date_part", i64, lit("hour"), moment("2026-01-01T00:00:00Z"), lit("Asia/Kolkata")), "5"},
