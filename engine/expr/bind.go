@@ -23,6 +23,10 @@ func (c *compiler) bind(d *node, e *typed.Expr) error {
 			return fmt.Errorf("%w: function %s", ErrUnsupported, e.Func)
 		}
 		return bind(c, d, e)
+	case typed.OpJSONValue, typed.OpTryJSONValue:
+		d.kernel = c.jsonValue(e, e.Op == typed.OpTryJSONValue)
+	case typed.OpJSONExists:
+		d.kernel = c.jsonExists(e)
 	case typed.OpList:
 		d.kernel = c.listOf(e)
 	case typed.OpNot:

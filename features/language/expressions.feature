@@ -108,25 +108,3 @@ Feature: Expressions are checked when their statement is applied, functions of o
       | nodes |
       | 1     |
       | 3     |
-
-  Scenario Outline: what has no kernel yet is declared, and stops the domain from starting
-    Given a cluster of <nodes> nodes
-    And domain "shop_<id>"
-    And the operator runs each of:
-      """
-      CREATE SCHEMA reading (site STRING, kwh F64);
-      CREATE RELAY readings SCHEMA reading UNBRANCHED;
-      CREATE RELAY big SCHEMA reading UNBRANCHED;
-      CREATE JUNCTION filter FROM readings WHERE JSON_EXISTS(site, '$.a') UNBRANCHED
-        TO big INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
-      """
-    When the operator runs:
-      """
-      START
-      """
-    Then it is refused with "unavailable"
-    And it is refused with "not available yet: JSON_EXISTS"
-
-    Examples:
-      | nodes |
-      | 1     |

@@ -37,7 +37,7 @@ func (c *checker) json(e *ast.JSON) *Expr {
 		return nil
 	}
 	x := combine(op, t, []*Expr{doc})
-	x.Span, x.Path, x.Fallible, x.missing = e.Span, path, true, e.Form.String()
+	x.Span, x.Path, x.Fallible = e.Span, path, true
 	x.Optional = x.Optional || op != OpJSONExists
 	return x
 }
