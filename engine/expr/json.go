@@ -1,13 +1,12 @@
 package expr
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"plexus/engine/batch"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
+	"plexus/primitives/invariant"
 )
 
 // jsonFaults are those of an extraction in the order of their outcomes.
@@ -139,7 +138,7 @@ func (x *extraction) read(b array.Builder, value []byte, t vocab.Type) bool {
 		b.Append(true)
 		elements = b.ValueBuilder()
 	default:
-		panic(fmt.Sprintf("X1: a list is built by %T", b))
+		invariant.Thatf(false, "X1: a list is built by %T", b)
 	}
 	n, ok := 0, true
 	eachItem(value, func(item []byte) bool {
