@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/nspl/vocab"
 )
@@ -42,7 +43,7 @@ func decoderOf(t testing.TB, plan *decide.CodecPlan) *Decoder {
 
 // checked returns an allocator that fails the test when memory is left over.
 func checked(t testing.TB) *memory.CheckedAllocator {
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 	t.Cleanup(func() {
 		if n := mem.CurrentAlloc(); n != 0 {
 			t.Errorf("%d bytes are not released", n)

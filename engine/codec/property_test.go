@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/nspl/rfc3339"
 	"plexus/nspl/vocab"
@@ -217,7 +218,7 @@ func decodeOnly(t *rapid.T, mem memory.Allocator, d *Decoder, docs []string) arr
 
 func TestGroupEqualsSingles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+		mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 		defer mem.AssertSize(fatal{t}, 0)
 		plan := drawPlan(t, rapid.Bool().Draw(t, "strict"))
 		var docs []string

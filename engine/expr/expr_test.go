@@ -12,13 +12,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
 
 // checked returns an allocator that fails the test when memory is left over.
 func checked(t testing.TB) *memory.CheckedAllocator {
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 	t.Cleanup(func() {
 		if n := mem.CurrentAlloc(); n != 0 {
 			t.Errorf("%d bytes are not released", n)

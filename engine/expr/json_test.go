@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
@@ -175,7 +176,7 @@ func TestJSONEqualsTheLibrary(t *testing.T) {
 		doc := read(textSchema, typed.ScopeInput, "s")
 		value := &typed.Expr{Op: typed.OpJSONValue, Type: vocab.Scalar(to), Optional: true, Fallible: true, Args: []*typed.Expr{doc}, Path: steps}
 		exists := &typed.Expr{Op: typed.OpJSONExists, Type: vocab.Scalar(vocab.Bool), Fallible: true, Args: []*typed.Expr{doc}, Path: steps}
-		mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+		mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 		defer mem.AssertSize(fatal{t}, 0)
 		rec := textsOf(mem, docs)
 		defer rec.Release()

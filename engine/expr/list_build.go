@@ -37,7 +37,7 @@ func (f *frame) listed(t vocab.Type, child arrow.Array, offsets []int32, valid b
 
 // noLists is a column of nulls, where nothing can be computed.
 func (f *frame) noLists(t vocab.Type) vec {
-	return vec{list: f.keep(array.MakeArrayOfNull(f.ctx.Memory, batch.ArrowType(t), f.n)), rows: f.scratch.sequence(f.n), valid: f.scratch.empty(f.n)}
+	return vec{list: f.keep(batch.Nulls(f.ctx.Memory, batch.ArrowType(t), f.n)), rows: f.scratch.sequence(f.n), valid: f.scratch.empty(f.n)}
 }
 
 // listOf binds array(…) and vec(…). A row with a null element is null.
@@ -48,7 +48,7 @@ func (c *compiler) listOf(e *typed.Expr) kernel {
 		n := f.n
 		valid := f.strict(args)
 		if len(args) == 0 { // vec()
-			return f.listed(t, array.MakeArrayOfNull(f.ctx.Memory, batch.ArrowType(*t.Elem), 0), make([]int32, n+1), nil)
+			return f.listed(t, batch.Nulls(f.ctx.Memory, batch.ArrowType(*t.Elem), 0), make([]int32, n+1), nil)
 		}
 		// The columns of the elements, one behind the other, and then row by row.
 		parts := make([]arrow.Array, len(args))

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
@@ -252,7 +253,7 @@ func listCalls() []struct {
 func TestListFunctionsEqualTheReference(t *testing.T) {
 	calls := listCalls()
 	rapid.Check(t, func(t *rapid.T) {
-		mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+		mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 		defer mem.AssertSize(fatal{t}, 0)
 		rows := make([]listRow, rapid.IntRange(1, 20).Draw(t, "rows"))
 		var values [][]any

@@ -95,7 +95,7 @@ func (f *frame) mergeText(valid bitmap, arms []vec, choice []int16, full *Fault)
 // mergeLists joins the list columns of all arms, and one null, and picks rows of
 // the result.
 func (f *frame) mergeLists(out *vec, t arrow.DataType, arms []vec, choice []int16) {
-	parts := []arrow.Array{array.MakeArrayOfNull(f.ctx.Memory, t, 1)}
+	parts := []arrow.Array{batch.Nulls(f.ctx.Memory, t, 1)}
 	defer parts[0].Release()
 	base := make([]int32, len(arms))
 	next := int32(1)
@@ -118,7 +118,7 @@ func (f *frame) mergeLists(out *vec, t arrow.DataType, arms []vec, choice []int1
 		// The offsets of 2^31 elements do not fit: the rows become null.
 		clear(out.rows)
 		out.valid = f.scratch.empty(f.n)
-		out.list = f.keep(array.MakeArrayOfNull(f.ctx.Memory, t, 1))
+		out.list = f.keep(batch.Nulls(f.ctx.Memory, t, 1))
 		return
 	}
 	out.list = f.keep(joined)

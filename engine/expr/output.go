@@ -76,7 +76,7 @@ func (f *frame) passOn(c *column, positions []int32) arrow.Array {
 
 func (f *frame) listArray(v *vec, t arrow.DataType, positions []int32, rows int) arrow.Array {
 	if v.list == nil {
-		return array.MakeArrayOfNull(f.ctx.Memory, t, rows)
+		return batch.Nulls(f.ctx.Memory, t, rows)
 	}
 	picked := v.rows
 	if positions != nil {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
@@ -388,7 +389,7 @@ func (g grower) leaf(k vocab.Kind) *typed.Expr {
 // row are as they should be.
 func TestKernelsEqualTheReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+		mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 		defer mem.AssertSize(fatal{t}, 0)
 		g := grower{t}
 		kinds := rapid.SliceOfN(rapid.SampledFrom(scalarKinds), 1, 3).Draw(t, "kinds")

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/nspl/typed"
 	"plexus/nspl/vocab"
 )
@@ -155,7 +156,7 @@ func evaluate(t *testing.T, e *typed.Expr) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 	defer mem.AssertSize(t, 0)
 	rec := textsOf(mem, []string{"", ""})
 	defer rec.Release()
@@ -164,7 +165,7 @@ func evaluate(t *testing.T, e *typed.Expr) string {
 	if len(got.Failed) > 0 {
 		return "failed: " + got.Failed[0].Fault.Kind.String()
 	}
-	return got.Batch.Column(0).ValueStr(1)
+	return strings.Clone(got.Batch.Column(0).ValueStr(1)) // the batch ends here
 }
 
 func cast(s string, to vocab.Kind) *typed.Expr {

@@ -281,7 +281,7 @@ func errorScope(u *Unit, faults []RowFault) arrow.RecordBatch {
 func nullBatch(u *Unit, layout *arrow.Schema, n int) arrow.RecordBatch {
 	columns := make([]arrow.Array, layout.NumFields())
 	for i := range columns {
-		columns[i] = array.MakeArrayOfNull(u.Context.Memory, layout.Field(i).Type, n)
+		columns[i] = batch.Nulls(u.Context.Memory, layout.Field(i).Type, n)
 	}
 	rec := array.NewRecordBatch(layout, columns, int64(n))
 	for _, column := range columns {

@@ -14,6 +14,7 @@ import (
 
 	"plexus/engine/ack"
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/engine/exchange"
 	"plexus/engine/interconnect"
@@ -115,7 +116,7 @@ func (m *machine) main(ctx context.Context, w primitives.World) {
 	p.exchange = exchange.New(exchange.Settings{
 		World: w, Port: exchange.OverMesh(mesh), Executor: primitives.NewExecutor(w, 4), Metrics: observe.NewRegistry(), Tap: tap,
 	})
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 	background := context.Background()
 	p.domain = NewDomain(background, w, "d", Deps{
 		External: p, Metrics: observe.NewRegistry(), Tap: tap, Memory: mem, Node: m.name, Exchange: p.exchange, DrainTimeout: 5 * time.Second,

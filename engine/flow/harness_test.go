@@ -12,6 +12,7 @@ import (
 
 	"plexus/engine/ack"
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/engine/observe"
 	"plexus/nspl/typed"
@@ -87,7 +88,7 @@ type world struct {
 func newSim(t *testing.T, seed uint64) *world {
 	s := sim.New(sim.Options{Seed: seed})
 	t.Cleanup(s.Close)
-	return &world{t: t, sim: s, host: s.Host("node-1"), mem: memory.NewCheckedAllocator(memory.NewGoAllocator()), metrics: observe.NewRegistry()}
+	return &world{t: t, sim: s, host: s.Host("node-1"), mem: memory.NewCheckedAllocator(batchtest.Soiled{}), metrics: observe.NewRegistry()}
 }
 
 // run boots the node and runs the scenario to its end.

@@ -14,6 +14,7 @@ import (
 
 	"plexus/engine/ack"
 	"plexus/engine/batch"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/engine/exchange"
 	"plexus/engine/observe"
@@ -75,7 +76,7 @@ func newMesh(t *testing.T, seed uint64, nodes ...string) *mesh {
 	s := sim.New(sim.Options{Seed: seed})
 	t.Cleanup(s.Close)
 	m := &mesh{
-		t: t, sim: s, host: s.Host("cluster"), mem: memory.NewCheckedAllocator(memory.NewGoAllocator()),
+		t: t, sim: s, host: s.Host("cluster"), mem: memory.NewCheckedAllocator(batchtest.Soiled{}),
 		nodes: map[string]*peer{}, readers: map[string]map[string]int{}, cut: map[string]bool{},
 	}
 	draw := s.Stream("latency")

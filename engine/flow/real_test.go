@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/engine/observe"
 	"plexus/nspl/typed"
@@ -18,7 +19,7 @@ import (
 // The same domain on goroutines: what the simulator cannot show is a data race.
 func TestOnTheRealWorld(t *testing.T) {
 	node := real.NewWorld(real.Options{})
-	w := &world{t: t, mem: memory.NewCheckedAllocator(memory.NewGoAllocator()), metrics: observe.NewRegistry()}
+	w := &world{t: t, mem: memory.NewCheckedAllocator(batchtest.Soiled{}), metrics: observe.NewRegistry()}
 	ctx := context.Background()
 	mu := primitives.NewMutex(node)
 	got := map[string][]int64{}

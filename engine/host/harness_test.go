@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"plexus/connectors/contract"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/engine/flow"
 	"plexus/engine/observe"
@@ -103,7 +104,7 @@ func (w *world) start(rev decide.Revision) {
 }
 
 func (w *world) main(ctx context.Context, node primitives.World) {
-	w.mem, w.metrics = memory.NewCheckedAllocator(memory.NewGoAllocator()), observe.NewRegistry()
+	w.mem, w.metrics = memory.NewCheckedAllocator(batchtest.Soiled{}), observe.NewRegistry()
 	w.endpoints = NewEndpoints(node)
 	h := New(node, contract.Connectors{Sources: w.sources,
 		Sinks: w.sinks}, w, w.endpoints, "node-1")

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"plexus/connectors/contract"
+	"plexus/engine/batch/batchtest"
 	"plexus/engine/decide"
 	"plexus/engine/flow"
 	"plexus/engine/observe"
@@ -78,7 +79,7 @@ func (f *flaky) Publish(ctx context.Context, records []contract.Record) contract
 // an emitter, its keepalive helper, its source and whoever describes them.
 func TestOnTheRealWorld(t *testing.T) {
 	node := real.NewWorld(real.Options{})
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(batchtest.Soiled{})
 	const total = 5000
 	source := &countedSource{world: node, left: total, total: total, done: primitives.NewEvent(node)}
 	h := New(node, contract.Connectors{

@@ -342,7 +342,7 @@ func (w *rowWriter) redact(rows arrow.RecordBatch) arrow.RecordBatch {
 	for i, f := range w.schema.Fields {
 		columns[i] = rows.Column(i)
 		if f.Sensitive {
-			columns[i] = array.MakeArrayOfNull(memory.DefaultAllocator, rows.Column(i).DataType(), int(rows.NumRows()))
+			columns[i] = batch.Nulls(memory.DefaultAllocator, rows.Column(i).DataType(), int(rows.NumRows()))
 			defer columns[i].Release()
 		}
 	}
