@@ -123,7 +123,8 @@ func (p Part) Of(t int64, zone *time.Location) int64 {
 
 // Trunc returns the first instant of the unit that an instant lies in, as the clocks
 // of a zone show it: the begin of the time without an interruption before it. A
-// midnight that is skipped begins behind the gap.
+// midnight that is skipped begins behind the gap, and an hour that is repeated is two:
+// units shorter than a day begin where clocks are set.
 func (u Unit) Trunc(t int64, zone *time.Location) (int64, bool) {
 	local := at(t, zone)
 	for {
@@ -136,8 +137,11 @@ func (u Unit) Trunc(t int64, zone *time.Location) (int64, bool) {
 			return start, fits
 		}
 		began, fitsToo := nanoseconds(since.Unix(), 0)
-		if !fitsToo || fits && start > began {
+		switch {
+		case !fitsToo || fits && start > began:
 			return start, fits
+		case u < Day:
+			return began, true
 		}
 		// The offset changed within the unit, or before it.
 		before := at(began-1, zone)

@@ -58,7 +58,9 @@ func TestTrunc(t *testing.T) {
 		// 23:00 to 24:00 of 2026-04-04 occurs twice there: it is one day, without interruption.
 		{"day", "2026-04-05T03:30:00Z", "America/Santiago", "2026-04-04T03:00:00+00:00"},
 		// 2:00 to 3:00 of 2026-10-25 occurs twice in Berlin, one hour after the other.
-		{"hour", "2026-10-25T00:30:00Z", "Europe/Berlin", "2026-10-25T00:00:00+00:00"}, {"hour", "2026-10-25T01:30:00Z", "Europe/Berlin", "2026-10-25T00:00:00+00:00"},
+		{"hour", "2026-10-25T00:30:00Z", "Europe/Berlin", "2026-10-25T00:00:00+00:00"}, {"hour", "2026-10-25T01:30:00Z", "Europe/Berlin", "2026-10-25T01:00:00+00:00"},
+		// Lord Howe sets its clocks by half an hour, in the middle of one.
+		{"hour", "2026-04-04T15:10:00Z", "Australia/Lord_Howe", "2026-04-04T15:00:00+00:00"}, {"day", "2026-10-25T12:00:00Z", "Europe/Berlin", "2026-10-24T22:00:00+00:00"},
 		{"year", "1677-09-21T00:12:44Z", "UTC", "overflow"}, {"nanosecond", "1677-09-21T00:12:43.145224192Z", "UTC", "1677-09-21T00:12:43.145224192+00:00"},
 	} {
 		n, ok := unit(t, c.unit).Trunc(instant(t, c.at), zone(t, c.zone))
