@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plexus/engine/catalog"
 	"plexus/engine/client"
 	"plexus/engine/node"
 	"plexus/primitives"
@@ -83,6 +84,21 @@ func (n *Node) interconnect() string { return fmt.Sprintf("%s:%d", n.host.Name()
 
 // Ready reports whether every node serves.
 func (c *Cluster) Ready() bool { return len(c.NotReady()) == 0 }
+
+// AllVote reports whether every node is a voter, by the account of the leader.
+func (c *Cluster) AllVote() bool {
+	leader := c.Leader()
+	if leader == nil {
+		return false
+	}
+	votes := 0
+	for n := range leader.State().Nodes() {
+		if n.Role == catalog.Voter {
+			votes++
+		}
+	}
+	return votes == len(c.nodes)
+}
 
 // NotReady says which nodes do not serve, and why.
 func (c *Cluster) NotReady() []string {

@@ -160,9 +160,10 @@ type replacement struct {
 	lost   *cluster.Node // that was not dropped yet
 }
 
-// replace wipes a node, if the others are well.
+// replace wipes a node, if the others are well, and vote: of a group of two no vote
+// may be lost.
 func (x *replacement) replace(n *cluster.Node) {
-	if x.lost != nil || !x.cluster.Ready() {
+	if x.lost != nil || !x.cluster.Ready() || !x.cluster.AllVote() {
 		x.drop()
 		return
 	}
