@@ -90,6 +90,16 @@ CREATE PLACEMENT near FROM j TO v REQUIRE COLOCATION;
 CREATE PLACEMENT far FROM jj TO v REQUIRE COLOCATION;
 `, "1 parse: expected\n2 parse: expected\n4 ref.missing: RELAY 'p' requires missing SCHEMA 't'\n5 ref.missing: JUNCTION 'j' requires missing RELAY 'nowhere'\n7 expr.\n" +
 			"11 ref.missing: PLACEMENT 'far' requires missing runtime node 'jj'\n"},
+		{"what was declared in the wrong words", `CREATE OR REPLACE SCHEMA a (x I64);
+CREATE TEMPORARY SCHEMA b (x I64);
+CREATE SCHEMA my-c (x I64);
+CREATE RELAY IF NOT EXISTS r SCHEMA a UNBRANCHED;
+CREATE OR REPLACE WIRE JSON SCHEMA w MODE STRICT (x number);
+CREATE RELAY p SCHEMA a UNBRANCHED; CREATE RELAY q SCHEMA b UNBRANCHED; CREATE RELAY s SCHEMA ` + "`my-c`" + ` UNBRANCHED;
+CREATE CODEC c FROM WIRE JSON SCHEMA w TO SCHEMA a;
+CREATE JUNCTION j FROM r UNBRANCHED TO p INHERIT ALL FLUSH IMMEDIATE ON MESSAGE ERROR LOG;
+CREATE RELAY z SCHEMA my UNBRANCHED;
+`, "1 parse: expected\n2 parse: expected\n3 parse: expected\n4 parse: expected\n5 parse: expected\n9 ref.missing: RELAY 'z' requires missing SCHEMA 'my'\n"},
 		{"a statement without its end", "CREATE SCHEMA s (a I64)\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE JUNCTION j FROM r UNBRANCHED TO r SET b = 1 FLUSH IMMEDIATE ON MESSAGE ERROR LOG",
 			"2 parse: expected ;\n3 expr.missing_set\n3 expr.unknown_field\n"},
 		{"what was to be dropped", "CREATE SCHEMA s (a I64); CREATE RELAY r SCHEMA s UNBRANCHED;\nDROP RELAY r CASCADE;\nDROP SCHEMA s;\nCREATE RELAY r SCHEMA s UNBRANCHED;\nCREATE SCHEMA s (a I64);\n" +

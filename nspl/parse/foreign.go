@@ -39,7 +39,7 @@ var foreignWords = map[string][]string{
 	"HAVING": {"WHERE"}, "IF": {"WHERE"}, "SELECT": {"SET"}, "ORDER": {"BY"}, "SORT": {"BY"}, "IDENTIFIED": {"WITH"}, "ROLLBACK": {"REVERT"}, "ABORT": {"REVERT"}, "CONNECT": {"USE"},
 	"RUN": {"START"}, "RESUME": {"START"}, "PAUSE": {"STOP"}, "HALT": {"STOP"}, "ERROR": {"ON"}, "SKIP": {"IGNORE", "DROP"}, "DISCARD": {"DROP", "IGNORE"}, "NOACK": {"NO_ACK"},
 	"WEBSOCKET": {"WEBSOCKETS"}, "POSTGRESQL": {"POSTGRES"}, "ELASTIC": {"ELASTICSEARCH"}, "INFLUX": {"INFLUXDB"}, "OPENTELEMETRY": {"OTEL"}, "OTLP": {"OTEL"}, "MONGO": {"MONGODB"},
-	"MARIADB": {"MYSQL"}, "AMQP": {"RABBITMQ"}, "AZURE": {"AZURE_BLOB"}, "ICEBERG": {"ICEBERG_REST"}, "ABS": {"AZURE_BLOB"},
+	"MARIADB": {"MYSQL"}, "AMQP": {"RABBITMQ"}, "JETSTREAM": {"NATS"}, "AZURE": {"AZURE_BLOB"}, "ICEBERG": {"ICEBERG_REST"}, "ABS": {"AZURE_BLOB"},
 }
 
 // foreign proposes what a word of another language is called among the words that

@@ -10,6 +10,9 @@ import (
 
 // hint proposes a way out of a parse error.
 func (p *parser) hint() string {
+	if h := p.misreadHint(); h != "" {
+		return h
+	}
 	if p.tokens[p.furthest].kind == tokenWord && !p.secret {
 		if h := p.wordHint(p.text(p.furthest)); h != "" {
 			return h
@@ -145,7 +148,7 @@ func (p *parser) neighbourHint(before, found string) string {
 		return "IF NOT EXISTS follows CREATE: CREATE IF NOT EXISTS and the kind"
 	case before == "-" && found == "-", before == ";" && found == "-", before == "/" && found == "*", before == ";" && found == "/":
 		return "a comment begins with //"
-	case p.expected[0].Text == "whole number" && p.furthest > 0 && p.tokens[p.furthest-1].kind == tokenWord:
+	case p.expected[0].Text == "whole number" && len(p.expectedTexts()) == 1 && p.furthest > 0 && p.tokens[p.furthest-1].kind == tokenWord:
 		return "for example " + strings.ToUpper(before) + " 64"
 	case found == "-" && (p.expects("whole number") || p.expects("number")) && !p.expects("-"):
 		return "a negative number cannot stand here"
@@ -198,9 +201,11 @@ func (p *parser) formHint() string {
 	switch end := p.tokens[p.furthest].kind == tokenEnd; {
 	case end && p.expects(";") && p.expects("operator"): // elsewhere the text may end here
 		return "each step of the body ends in ;"
+	case p.expects("DROP") && p.expects("SEND TO"):
+		return "DROP, or SEND TO and a relay"
 	case p.expects("}") && p.expects(","):
 		return "entries between { and } are separated by commas"
-	case p.is(p.furthest, "ON") && p.is(p.furthest+1, "GENERAL"):
+	case p.is(p.furthest, "ON") && p.is(p.furthest+1, "GENERAL") && p.expects(";"):
 		return "only ingestors and emitters have ON GENERAL ERROR"
 	}
 	if p.expects(";") || p.expects("end of input") {

@@ -165,7 +165,16 @@ func (l *lexer) punctuation(b byte) (tokenKind, *ast.Diagnostic) {
 	case '#':
 		d.Hint = "a comment begins with //"
 	case '?':
-		d.Hint = "IF a THEN b ELSE c END chooses one of two values"
+		d.Hint = "IF a THEN b ELSE c END chooses one of two values; a statement has no parameters"
+		if before := strings.TrimRight(l.src[:l.pos], " \t\r\n"); before != "" && strings.Contains("=<>(,+-*/%", before[len(before)-1:]) {
+			d.Hint = "a statement has no parameters: the value itself stands here"
+		}
+	case '‘', '’', '‚', '“', '”', '„', '«', '»', '‹', '›', '´':
+		d.Hint = "quotes are ' or \""
+	case '–', '—', '−':
+		d.Hint = "minus is -"
+	case '≤', '≥', '≠':
+		d.Hint = "comparisons are <=, >= and !="
 	default:
 		d.Hint = "outside of strings there are letters, digits and the marks of the language; put text in quotes"
 	}
@@ -193,8 +202,11 @@ func (l *lexer) dollar() (tokenKind, *ast.Diagnostic) {
 	l.pos++
 	l.skip(inWord)
 	if l.at(0) != '$' {
-		return 0, l.fault(start, max(l.pos, start+1), "dollar-quote tag must be letters, digits or underscores").
-			WithHint("text between dollars begins and ends with $$, or with the same $name$")
+		hint := "text between dollars begins and ends with $$, or with the same $name$"
+		if digit(l.src[max(l.pos-1, start)]) && digit(l.src[start+1]) {
+			hint = "a statement has no parameters: the value itself stands here"
+		}
+		return 0, l.fault(start, max(l.pos, start+1), "dollar-quote tag must be letters, digits or underscores").WithHint("%s", hint)
 	}
 	l.pos++
 	delimiter := l.src[start:l.pos]

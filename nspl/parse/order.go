@@ -1,6 +1,9 @@
 package parse
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // clause is a phrase of keywords that was tried in a statement: it was there, or
 // it was optional and the text went on without it.
@@ -54,7 +57,7 @@ func (p *parser) orderHint() string {
 			found = c
 		}
 	}
-	if found.phrase == "" || p.expects("name") || p.expects("string") || p.expects("expression") {
+	if found.phrase == "" || p.nested() || p.expects("name") || p.expects("string") || p.expects("expression") {
 		return ""
 	}
 	if found.there {
@@ -67,6 +70,15 @@ func (p *parser) orderHint() string {
 	}
 	return ""
 }
+
+// nested reports whether the furthest token stands inside of parentheses or of a form
+// with an end of its own, where a word is no clause of the statement.
+func (p *parser) nested() bool {
+	return slices.ContainsFunc(closings, p.expects) && !p.here("OPTIONAL", "SENSITIVE", "WHEN", "THEN", "ELSE", "END")
+}
+
+// closings are what goes on or ends such a form.
+var closings = []string{")", "]", "THEN", "ELSE", "END", "AND", "AS"}
 
 // stands reports whether the words of a phrase stand at the furthest token.
 func (p *parser) stands(phrase string) bool {

@@ -213,7 +213,7 @@ func (p *parser) attempted(first int) (a Attempt) {
 	}
 	switch x := p.built.(type) {
 	case ast.Declaration:
-		a.Kind, a.Name = x.Declares(), x.Declared().Name
+		a.Kind, a.Name = x.Declares(), p.meantName(x.Declared().Name)
 	case ast.Alteration:
 		a.Kind, a.Name = x.Alters(), x.Altered().Name
 	}
@@ -227,7 +227,47 @@ func (p *parser) attempted(first int) (a Attempt) {
 			}
 		}
 	}
+	if at := p.behindForeign(p.furthest); at > 0 && a.Word == "CREATE" {
+		for _, kind := range vocab.EntityKinds() {
+			if next := p.behind(at, kind.String()); next > 0 {
+				return Attempt{Word: a.Word, Kind: kind, Name: p.meantName(p.nameAt(next))}
+			}
+		}
+	}
 	return Attempt{Word: a.Word, Name: p.nameAt(p.furthest + 1)}
+}
+
+// behindForeign returns the token behind words that other languages have between
+// CREATE and the kind, 0 where they do not stand.
+func (p *parser) behindForeign(at int) int {
+	for _, words := range []string{"OR REPLACE", "OR ALTER", "TEMPORARY", "TEMP", "EXTERNAL", "UNLOGGED", "NEW"} {
+		if next := p.behind(at, words); next > 0 {
+			return next
+		}
+	}
+	return 0
+}
+
+// meantName returns the name that a statement was to declare: the one behind IF NOT
+// EXISTS where the kind came first, and all of one that was cut at a character which
+// asks for backticks.
+func (p *parser) meantName(n ast.Name) ast.Name {
+	at := slices.IndexFunc(p.tokens, func(t token) bool { return int(t.start) == n.Span.Start && t.end > t.start })
+	if at < 0 || p.tokens[at].kind != tokenWord {
+		return n
+	}
+	if p.behind(at, "IF NOT EXISTS") > 0 {
+		return p.nameAt(at + 3)
+	}
+	for end := at + 1; end < len(p.tokens) && p.tokens[end].start == p.tokens[end-1].end; end++ {
+		switch p.tokens[end].kind {
+		case tokenWord, tokenNumber, '-', '.':
+			n.Text, n.Span.End = strings.ToLower(p.src[p.tokens[at].start:p.tokens[end].end]), int(p.tokens[end].end)
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // behind returns the token behind the words of a phrase, 0 where they do not stand.

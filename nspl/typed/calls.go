@@ -239,14 +239,29 @@ var elsewhere = [...]struct{ name, here string }{
 	{"ucase", "upper(x)"},
 	{"lcase", "lower(x)"},
 	{"instr", "strpos(x, part)"},
+	{"date_format", "format_datetime('%Y-%m-%d', t) writes a time"},
+	{"to_char", "format_datetime('%Y-%m-%d', t) writes a time"},
+	{"strftime", "format_datetime('%Y-%m-%d', t) writes a time"},
+	{"average", "AVG(x) is the mean of a window"},
+	{"current_timestamp", "now() is the time"},
+	{"current_date", "now() is the time, date_trunc('day', now()) its day"},
+	{"extract", "date_part('hour', t) reads a part of a time"},
 }
 
-// meant proposes something for the name of a function that does not exist.
-func (c *checker) meant(name string) string {
+// writtenHere says how another language's function is written here.
+func writtenHere(name string) string {
 	for _, e := range elsewhere {
 		if e.name == name {
 			return e.here
 		}
+	}
+	return ""
+}
+
+// meant proposes something for the name of a function that does not exist.
+func (c *checker) meant(name string) string {
+	if h := writtenHere(name); h != "" {
+		return h
 	}
 	if c.env.UDF != nil {
 		if f, ok := c.env.UDF(name); ok {

@@ -116,6 +116,8 @@ func (c *checker) sameType(needs string, x, y *Expr) {
 	span := x.Span.Cover(y.Span)
 	d := c.fault(ast.CodeTypeMismatch, span, "%s of one type, not %s and %s", needs, x.Type, y.Type)
 	switch {
+	case pointless(x, y) || pointless(y, x):
+		d.WithHint("a number with a point is an F64: 80.0 instead of 80")
 	case y.Op == OpLiteral && castable(y.Type.Kind, x.Type.Kind):
 		d.WithHint("cast the literal: … AS %s", x.Type)
 	case x.Op == OpLiteral && castable(x.Type.Kind, y.Type.Kind):
@@ -123,6 +125,11 @@ func (c *checker) sameType(needs string, x, y *Expr) {
 	case castable(y.Type.Kind, x.Type.Kind):
 		d.WithHint("cast one of them: … AS %s", x.Type)
 	}
+}
+
+// pointless reports whether one of two operands is a number that lacks its point.
+func pointless(number, other *Expr) bool {
+	return number.Op == OpLiteral && number.Type.Kind == vocab.I64 && other.Type.Kind == vocab.F64
 }
 
 func (c *checker) between(e *ast.Between) *Expr {

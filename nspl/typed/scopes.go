@@ -152,6 +152,8 @@ func (c *checker) unknownField(scope string, fields []vocab.Field, name ast.Name
 	}
 	switch d.Hint = c.near(name.Text, names); {
 	case d.Hint != "":
+	case strings.HasPrefix(name.Text, "current_") && writtenHere(name.Text) != "":
+		d.Hint = writtenHere(name.Text)
 	case scope != "" && Signature(name.Text) == name.Text+"()":
 		d.Hint = "a function is called with parentheses: " + name.Text + "()"
 	case len(names) > 0 && len(names) <= listedMax:
