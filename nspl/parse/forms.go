@@ -33,6 +33,7 @@ var forms = []form{
 	{"MAX BATCH SIZE", "FLUSH EACH 200ms MAX BATCH SIZE 1MiB has both bounds", ""},
 	{"BRANCHED BY", "BRANCHED BY branch or UNBRANCHED says which instances there are", ""},
 	{"UNBRANCHED", "BRANCHED BY branch or UNBRANCHED says which instances there are", ""},
+	{"BY", "BY input.at MAX TIME 1s", "CREATE REORDERER"},
 	{"BY", "BRANCHED BY and the name of a branch", ""},
 	{"FROM", "FROM and the connector, for example FROM KAFKA client TOPIC orders", "CREATE INGESTOR"},
 	{"FROM", "FROM WIRE JSON SCHEMA name, or FROM and a format such as JSON", "CREATE CODEC"},

@@ -189,8 +189,11 @@ func (l *lexer) quoted(quote byte) (tokenKind, *ast.Diagnostic) {
 		if end < 0 {
 			end = len(l.src) - start - 1
 		}
-		return 0, l.fault(start, start+1+end, "unterminated string").
-			WithHint("a string in quotes ends on its line; write $$ … $$ around text with line breaks")
+		hint := "a string in quotes ends on its line; write $$ … $$ around text with line breaks"
+		if line := l.src[strings.LastIndexByte(l.src[:start], '\n')+1 : start+1]; strings.Contains(line, "\\"+string(quote)) {
+			hint = "a backslash escapes nothing: a quote stands inside of the other quotes, or between dollars, $$it's$$"
+		}
+		return 0, l.fault(start, start+1+end, "unterminated string").WithHint("%s", hint)
 	}
 	l.pos = start + end + 2
 	return tokenString, nil

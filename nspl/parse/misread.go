@@ -62,7 +62,7 @@ func (p *parser) fieldListHint() string {
 	_, wire := p.built.(*ast.CreateWireSchema)
 	_, alters := p.built.(*ast.AlterWireSchema)
 	if p.here("DEFAULT") && p.expects("OPTIONAL") {
-		return "there is no DEFAULT: a field that may be absent is OPTIONAL"
+		return "there is no DEFAULT: what may be absent is OPTIONAL"
 	}
 	if p.here("SENSITIVE") && (wire || alters && p.expects("OPTIONAL")) {
 		return "SENSITIVE belongs to the field of the SCHEMA, not to that of the wire"
@@ -166,8 +166,32 @@ func (p *parser) missingHint() string {
 		return "ON MESSAGE ERROR IGNORE drops the row, LOG logs it, SEND TO relay SET … keeps it"
 	case p.expects("TO") && p.here("BRANCHED", "UNBRANCHED", "SET", "INHERIT", "FLUSH") && p.routed() && !p.toFollows():
 		return "TO and a relay are missing: they begin a route"
+	case p.expects("operator") && p.expects(")") && (clause || t.kind == ';' || t.kind == tokenEnd):
+		return ") is missing: a parenthesis is open here"
+	case p.commaBefore(clause) && p.here("SET"):
+		return "one SET has all assignments: SET a = 1, b = 2"
 	case p.commaBefore(clause):
 		return "no comma stands behind the last assignment"
+	case t.kind == ',' && p.expects("EXCEPT"):
+		return "no comma stands behind INHERIT ALL: INHERIT ALL SET a = 1"
+	}
+	return p.assignmentHint()
+}
+
+// assignmentHint is about an assignment that nothing leads in, and about a clause
+// that was taken for an operand.
+func (p *parser) assignmentHint() string {
+	f := p.furthest
+	if t := p.tokens[f]; t.kind == tokenWord && p.tokens[f+1].kind == '=' && !p.here(clauseWords...) && !p.secret {
+		switch {
+		case p.expects("SET"):
+			return "SET stands before the assignments"
+		case p.expects("operator") && p.expects(",") && !p.expects(")") && !p.expects("]") && !p.expects("COLLECT FOR"):
+			return "a comma is missing before this assignment"
+		}
+	}
+	if p.expects("operator") && p.back("UNBRANCHED") && p.expects("UNBRANCHED") {
+		return "UNBRANCHED was taken for a name: something is missing before it"
 	}
 	return ""
 }
@@ -209,6 +233,9 @@ func (p *parser) commaBefore(clause bool) bool {
 // spans are the units of a duration, and how date_add calls them.
 var spans = map[string]string{"NS": "nanosecond", "US": "microsecond", "MS": "millisecond", "S": "second", "M": "minute", "H": "hour", "D": "day"}
 
+// sizes are the units of a byte size.
+var sizes = []string{"B", "KB", "KIB", "MB", "MIB", "GB", "GIB", "TB", "TIB"}
+
 // numberHint is about what stands right behind a number, and about INTERVAL.
 func (p *parser) numberHint() string {
 	if p.furthest == 0 || !p.expects("operator") {
@@ -216,6 +243,9 @@ func (p *parser) numberHint() string {
 	}
 	if p.back("INTERVAL") {
 		return "date_add('minute', -5, now()) moves a time: there is no INTERVAL"
+	}
+	if p.adjoins(tokenNumber) && p.text(p.furthest) == "." {
+		return "digits stand on both sides of the point of a number: 1.0"
 	}
 	if !p.adjoins(tokenNumber) || p.tokens[p.furthest].kind != tokenWord {
 		return ""
@@ -226,6 +256,9 @@ func (p *parser) numberHint() string {
 	}
 	if word[0] == 'E' && strings.Trim(word[1:], "0123456789") == "" {
 		return "a number has no exponent: 1e3 is written 1000.0"
+	}
+	if slices.Contains(sizes, word) {
+		return "a byte size is no value: a plain number of bytes stands here"
 	}
 	return ""
 }
@@ -246,6 +279,8 @@ func (p *parser) queryHint() string {
 		return "SCHEMA has the columns of a table, RELAY its records: CREATE SCHEMA, then CREATE RELAY"
 	case p.back("CREATE") && (p.here("VIEW") || p.here("MATERIALIZED") && p.is(next, "VIEW")):
 		return "a JUNCTION computes records of others, a WINDOW PROCESSOR aggregates them"
+	case p.back("CREATE") && p.here("INDEX", "TRIGGER", "PROCEDURE", "SEQUENCE"):
+		return "there is no " + strings.ToUpper(p.text(p.furthest)) + " here"
 	case p.back("DELETE") && p.here("FROM"):
 		return "no statement deletes records"
 	case (p.furthest == 0 || p.tokens[p.furthest-1].kind == ';') && p.here("UPDATE", "TRUNCATE"):
@@ -287,6 +322,7 @@ var earlier = []struct {
 	{"BRANCHED BY", "BRANCHED BY branch or UNBRANCHED", []string{"CAPACITY", "WITH"}},
 	{"WIDTH", "WIDTH 5m DURATION", []string{"STEP", "BRANCHED", "UNBRANCHED"}},
 	{"DEDUPLICATE ON", "DEDUPLICATE ON input.id MAX TIME 10m", []string{"BRANCHED", "UNBRANCHED"}},
+	{"BY", "BY input.at MAX TIME 1s", []string{"UNBRANCHED", "BRANCHED"}},
 	{"CORRELATE WHERE", "CORRELATE WHERE left.id = right.id", []string{"BRANCHED", "UNBRANCHED", "MATCH", "MAX"}},
 	{"MAX TIME", "MAX TIME 10m", []string{"BRANCHED", "UNBRANCHED"}},
 	{"MODE", "MODE", []string{"ENCODE", "DECODE", "FLUSH", "SET", "INHERIT"}},
