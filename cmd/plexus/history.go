@@ -4,17 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"plexus/nspl/ast"
 )
 
 // historyLinesMax is how many lines the history keeps.
 const historyLinesMax = 1000
-
-// secretStatement recognises statements that may hold secrets; they are not
-// remembered.
-var secretStatement = regexp.MustCompile(`(?i)\b(PASSWORD|CONFIG)\b`)
 
 // history holds the lines of earlier conversations, newest last.
 type history struct {
@@ -75,7 +72,7 @@ var errNoLine = errors.New("no such line")
 func (h *history) Write(line string) (int, error) {
 	line = strings.TrimRight(line, " \t\r\n")
 	again := len(h.lines) > 0 && h.lines[len(h.lines)-1] == line
-	if line == "" || again || secretStatement.MatchString(line) {
+	if line == "" || again || ast.MayHoldSecrets(line) {
 		return len(h.lines), nil
 	}
 	h.lines = append(h.lines, line)

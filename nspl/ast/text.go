@@ -28,10 +28,13 @@ func PositionOf(text string, offset int) Position {
 func (d *Diagnostic) Explain(text string) string { return NewExcerpts(text).Explain(d) }
 
 // Excerpts explain the faults of one text.
-type Excerpts struct{ text, masked string }
+type Excerpts struct {
+	text    string
+	secrets *Secrets
+}
 
 // NewExcerpts looks for what may be a secret in a text.
-func NewExcerpts(text string) *Excerpts { return &Excerpts{text, maskSecrets(text)} }
+func NewExcerpts(text string) *Excerpts { return &Excerpts{text, FindSecrets(text)} }
 
 // Explain is [Diagnostic.Explain].
 func (e *Excerpts) Explain(d *Diagnostic) string {
@@ -43,7 +46,7 @@ func (e *Excerpts) Explain(d *Diagnostic) string {
 	}
 	b.WriteString(": " + string(d.Code) + ": " + d.Brief() + "\n")
 	if d.Span != (vocab.Span{}) {
-		writeExcerpt(&b, e.masked, d.Span)
+		writeExcerpt(&b, e.secrets.shown(d), d.Span)
 	}
 	if d.Hint != "" {
 		b.WriteString("hint: " + d.Hint + "\n")

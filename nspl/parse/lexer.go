@@ -33,8 +33,9 @@ type token struct {
 }
 
 type lexer struct {
-	src string
-	pos int
+	src     string
+	pos     int
+	secrets *ast.Secrets // nil until it is asked for
 }
 
 // byteOrderMark may begin a text.
@@ -154,6 +155,9 @@ func (l *lexer) punctuation(b byte) (tokenKind, *ast.Diagnostic) {
 		return tokenKind(b), nil
 	}
 	r, n := utf8.DecodeRuneInString(l.src[l.pos:])
+	if l.hides(l.pos) {
+		return 0, l.fault(l.pos, l.pos+n, "unexpected character in %s", ast.NotShown).WithHint("put text in quotes")
+	}
 	d := l.fault(l.pos, l.pos+n, "unexpected character '%c'", r)
 	switch r {
 	case '|':
@@ -215,8 +219,11 @@ func (l *lexer) dollar() (tokenKind, *ast.Diagnostic) {
 	delimiter := l.src[start:l.pos]
 	end := strings.Index(l.src[l.pos:], delimiter)
 	if end < 0 {
+		if l.hides(start) {
+			delimiter = "the same delimiter"
+		}
 		return 0, l.fault(start, l.pos, "unterminated dollar-quoted string; expected %s", delimiter).
-			WithHint("the text goes on to the next %s", delimiter)
+			WithHint("the text goes on to the next %s", strings.TrimPrefix(delimiter, "the same "))
 	}
 	l.pos += end + len(delimiter)
 	return tokenString, nil
@@ -271,6 +278,14 @@ func (l *lexer) at(n int) byte {
 		return l.src[l.pos+n]
 	}
 	return 0
+}
+
+// hides reports whether some of what begins at an offset and was read may be a secret.
+func (l *lexer) hides(offset int) bool {
+	if l.secrets == nil {
+		l.secrets = ast.FindSecrets(l.src)
+	}
+	return l.secrets.Hides(vocab.Span{Start: offset, End: l.pos})
 }
 
 func (l *lexer) fault(start, end int, format string, args ...any) *ast.Diagnostic {

@@ -42,6 +42,9 @@ type parser struct {
 	roles []Role
 	// secret is set where a token may be a password.
 	secret bool
+	// secrets is what may be a secret in a text that does not parse; nil until it is
+	// asked for.
+	secrets *ast.Secrets
 	// tryCast is set while the operand of TRY_CAST is read, outside of brackets:
 	// the last AS before its ')' belongs to TRY_CAST.
 	tryCast bool
@@ -97,6 +100,9 @@ func (p *parser) fail() {
 	}
 	d := ast.Errorf(ast.CodeParse, p.span(p.furthest), "expected %s, found %s", p.expectedLine(), p.found())
 	d.Hint = p.hint()
+	if p.tells(d.Hint) {
+		d.Hint = p.formHint()
+	}
 	panic(fault{d})
 }
 
@@ -106,8 +112,8 @@ func (p *parser) found() string {
 	switch kind := p.tokens[p.furthest].kind; {
 	case kind == tokenEnd:
 		return "end of input"
-	case p.secret && kind <= tokenNumber, kind == tokenString && ast.MayHoldSecrets(p.src):
-		return "a value that is not shown"
+	case kind <= tokenNumber && (p.secret || p.hides(p.furthest)), kind == tokenBroken && p.hides(p.furthest):
+		return ast.NotShown
 	}
 	return ast.Shown(text)
 }
@@ -118,7 +124,16 @@ func (p *parser) refuse(code ast.Code, span vocab.Span, format string, args ...a
 }
 
 // refuseWith ends the parse with a fault of its own that has its hint.
-func (p *parser) refuseWith(d *ast.Diagnostic) { panic(fault{d}) }
+func (p *parser) refuseWith(d *ast.Diagnostic) {
+	if text := p.src[d.Span.Start:d.Span.End]; !p.quiet && text != "" && p.hidesAt(d.Span) {
+		text = strings.Trim(text, "'\"`")
+		d.Message = strings.ReplaceAll(d.Message, "'"+ast.Shown(text)+"'", ast.NotShown)
+		if strings.Contains(d.Hint, text) {
+			d.Hint = ""
+		}
+	}
+	panic(fault{d})
+}
 
 func (p *parser) text(at int) string { return p.src[p.tokens[at].start:p.tokens[at].end] }
 

@@ -186,19 +186,32 @@ func (p *parser) each(read func(Piece)) {
 
 // fresh begins to read a statement.
 func (p *parser) fresh(first int) {
-	*p = parser{src: p.src, tokens: p.tokens, roles: p.roles, at: first}
+	*p = parser{src: p.src, tokens: p.tokens, roles: p.roles, secrets: p.secrets, at: first}
 }
 
 // resume goes to where the next statement may begin: behind a semicolon, or at a
-// line that begins as statements do.
+// line that begins as statements do. Where all may be a secret, only a line that
+// declares something is taken for a statement.
 func (p *parser) resume(first int) {
-	p.at = max(p.at, p.furthest)
-	for ; p.kind() != ';' && p.kind() != tokenEnd; p.at++ {
+	for p.at = max(p.at, p.furthest); p.kind() != tokenEnd; p.at++ {
 		start := int(p.tokens[p.at].start)
-		if p.at > first && (start == 0 || p.src[start-1] == '\n') && beginsStatement(p.src[start:]) {
+		switch hidden := p.hides(p.at); {
+		case p.kind() == ';' && !hidden && !p.hides(p.at+1):
+			return
+		case p.at == first || start > 0 && p.src[start-1] != '\n' || !beginsStatement(p.src[start:]):
+		case !hidden, p.whole != nil && p.wholeEnd == p.at, p.declaresAt(p.at):
 			return
 		}
 	}
+}
+
+// declaresAt reports whether CREATE and a kind stand at a token.
+func (p *parser) declaresAt(at int) bool {
+	if !p.is(at, "CREATE") {
+		return false
+	}
+	_, many, known := p.kindAt(at + 1)
+	return known && !many
 }
 
 // attempted tells what the statement that begins at a token was going to be.
@@ -283,7 +296,7 @@ func (p *parser) behind(at int, phrase string) int {
 
 // nameAt returns the name that a token is, none for another token.
 func (p *parser) nameAt(at int) (n ast.Name) {
-	if at < len(p.tokens) && (p.tokens[at].kind == tokenWord || p.tokens[at].kind == tokenQuoted) {
+	if at < len(p.tokens) && (p.tokens[at].kind == tokenWord || p.tokens[at].kind == tokenQuoted) && !p.hides(at) {
 		n = ast.Name{Text: strings.ToLower(strings.Trim(p.text(at), "`")), Span: p.span(at)}
 	}
 	return n
