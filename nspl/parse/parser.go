@@ -101,7 +101,9 @@ func (p *parser) fail() {
 	d := ast.Errorf(ast.CodeParse, p.span(p.furthest), "expected %s, found %s", p.expectedLine(), p.found())
 	d.Hint = p.hint()
 	if p.tells(d.Hint) {
-		d.Hint = p.formHint()
+		if d.Hint = p.configHint(); d.Hint == "" { // neither of them quotes the text
+			d.Hint = p.formHint()
+		}
 	}
 	panic(fault{d})
 }
