@@ -118,11 +118,6 @@ var _cos = [...]float64{
 //	Cos(±Inf) = NaN
 //	Cos(NaN) = NaN
 func Cos(x float64) float64 {
-	const (
-		PI4A = 7.85398125648498535156e-1  // 0x3fe921fb40000000, Pi/4 split into three parts
-		PI4B = 3.77489470793079817668e-8  // 0x3e64442d00000000,
-		PI4C = 2.69515142907905952645e-15 // 0x3ce8469898cc5170,
-	)
 	// special cases
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -133,22 +128,8 @@ func Cos(x float64) float64 {
 	sign := false
 	x = math.Abs(x)
 
-	var j uint64
-	var y, z float64
-	if x >= reduceThreshold {
-		j, z = trigReduce(x)
-	} else {
-		j = uint64(float64(x * (4 / math.Pi))) // integer part of x/(Pi/4), as integer for tests on the phase angle
-		y = float64(j)                         // integer part of x/(Pi/4), as float
-
-		// map zeros to origin
-		if j&1 == 1 {
-			j++
-			y++
-		}
-		j &= 7                                                          // octant modulo 2Pi radians (360 degrees)
-		z = ((x - float64(y*PI4A)) - float64(y*PI4B)) - float64(y*PI4C) // Extended precision modular arithmetic
-	}
+	var y float64
+	j, z := octant(x)
 
 	if j > 3 {
 		j -= 4
@@ -178,11 +159,6 @@ func Cos(x float64) float64 {
 //	Sin(±Inf) = NaN
 //	Sin(NaN) = NaN
 func Sin(x float64) float64 {
-	const (
-		PI4A = 7.85398125648498535156e-1  // 0x3fe921fb40000000, Pi/4 split into three parts
-		PI4B = 3.77489470793079817668e-8  // 0x3e64442d00000000,
-		PI4C = 2.69515142907905952645e-15 // 0x3ce8469898cc5170,
-	)
 	// special cases
 	switch {
 	case x == 0 || math.IsNaN(x):
@@ -198,22 +174,8 @@ func Sin(x float64) float64 {
 		sign = true
 	}
 
-	var j uint64
-	var y, z float64
-	if x >= reduceThreshold {
-		j, z = trigReduce(x)
-	} else {
-		j = uint64(float64(x * (4 / math.Pi))) // integer part of x/(Pi/4), as integer for tests on the phase angle
-		y = float64(j)                         // integer part of x/(Pi/4), as float
-
-		// map zeros to origin
-		if j&1 == 1 {
-			j++
-			y++
-		}
-		j &= 7                                                          // octant modulo 2Pi radians (360 degrees)
-		z = ((x - float64(y*PI4A)) - float64(y*PI4B)) - float64(y*PI4C) // Extended precision modular arithmetic
-	}
+	var y float64
+	j, z := octant(x)
 	// reflect in x axis
 	if j > 3 {
 		sign = !sign

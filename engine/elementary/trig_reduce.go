@@ -29,6 +29,27 @@ const (
 
 const reduceThreshold = 1 << 29
 
+// octant returns which eighth of the circle x > 0 lies in, even and below 8, and how
+// far behind its begin, in radians.
+func octant(x float64) (j uint64, z float64) {
+	const (
+		PI4A = 7.85398125648498535156e-1  // 0x3fe921fb40000000, Pi/4 split into three parts
+		PI4B = 3.77489470793079817668e-8  // 0x3e64442d00000000,
+		PI4C = 2.69515142907905952645e-15 // 0x3ce8469898cc5170,
+	)
+	if x >= reduceThreshold {
+		return trigReduce(x)
+	}
+	j = uint64(float64(x * (4 / math.Pi))) // integer part of x/(Pi/4), for tests on the phase angle
+	y := float64(j)
+	if j&1 == 1 { // map zeros and singularities to the origin
+		j++
+		y++
+	}
+	j &= 7                                                                // modulo 2Pi
+	return j, ((x - float64(y*PI4A)) - float64(y*PI4B)) - float64(y*PI4C) // extended precision modular arithmetic
+}
+
 // trigReduce implements Payne-Hanek range reduction by Pi/4
 // for x > 0. It returns the integer part mod 8 (j) and
 // the fractional part (z) of x / (Pi/4).
