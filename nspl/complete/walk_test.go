@@ -1,8 +1,6 @@
 package complete_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,32 +190,22 @@ func statements(t *testing.T) map[string]bool {
 // canonical calls a function with the canonical text of every statement that the
 // golden cases of the parser hold; a statement without one as it was written.
 func canonical(t testing.TB, f func(text string)) {
-	files, err := filepath.Glob("../parse/testdata/golden/*")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden cases")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range goldentest.All(t, "../parse/testdata/golden") {
+		if c.Command != "parse" {
+			continue
 		}
-		for _, c := range goldentest.Cases(t, file, string(data)) {
-			if c.Command != "parse" {
-				continue
-			}
-			all, err := parse.Statements(c.Input)
-			if err != nil {
-				continue
-			}
-			spans, _, _ := parse.Split(c.Input)
-			for i, s := range all {
-				if d, ok := s.(ast.Declaration); ok {
-					if _, found := model.Lower(d); found != nil {
-						continue
-					}
+		all, err := parse.Statements(c.Input)
+		if err != nil {
+			continue
+		}
+		spans, _, _ := parse.Split(c.Input)
+		for i, s := range all {
+			if d, ok := s.(ast.Declaration); ok {
+				if _, found := model.Lower(d); found != nil {
+					continue
 				}
-				f(canonicalText(s, c.Input[spans[i].Start:spans[i].End]))
 			}
+			f(canonicalText(s, c.Input[spans[i].Start:spans[i].End]))
 		}
 	}
 }

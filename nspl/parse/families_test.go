@@ -152,19 +152,9 @@ func unexpectedKind(err error, kind vocab.EntityKind) bool {
 
 // everyInput returns the inputs of all golden cases that hold statements.
 func everyInput(t *testing.T) (texts []string) {
-	files, err := filepath.Glob("testdata/golden/*")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden cases")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range goldentest.Cases(t, file, string(data)) {
-			if c.Command != "expr" {
-				texts = append(texts, c.Input)
-			}
+	for _, c := range goldentest.All(t, "testdata/golden") {
+		if c.Command != "expr" {
+			texts = append(texts, c.Input)
 		}
 	}
 	return texts

@@ -2,8 +2,6 @@ package parse_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -17,19 +15,9 @@ import (
 
 // inputs returns what the golden cases parse.
 func inputs(t *testing.T) (texts []string) {
-	files, err := filepath.Glob("testdata/golden/*")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden cases")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range goldentest.Cases(t, file, string(data)) {
-			if c.Command == "parse" && len(c.Input) < 4096 {
-				texts = append(texts, c.Input)
-			}
+	for _, c := range goldentest.All(t, "testdata/golden") {
+		if c.Command == "parse" && len(c.Input) < 4096 {
+			texts = append(texts, c.Input)
 		}
 	}
 	return texts

@@ -3,8 +3,6 @@ package render_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -70,19 +68,9 @@ func TestGeneratorCoverage(t *testing.T) {
 
 // goldenTexts returns the statements of the golden cases.
 func goldenTexts(t *testing.T) (texts []string) {
-	files, err := filepath.Glob("../parse/testdata/golden/*")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden cases")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range goldentest.Cases(t, file, string(data)) {
-			if c.Command != "expr" {
-				texts = append(texts, c.Input)
-			}
+	for _, c := range goldentest.All(t, "../parse/testdata/golden") {
+		if c.Command != "expr" {
+			texts = append(texts, c.Input)
 		}
 	}
 	return texts

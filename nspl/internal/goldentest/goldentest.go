@@ -59,6 +59,22 @@ func Cases(t testing.TB, file, data string) []Case {
 	return cases
 }
 
+// All returns the cases of every file of a directory.
+func All(t testing.TB, dir string) (cases []Case) {
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files in %s (%v)", dir, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, Cases(t, file, string(data))...)
+	}
+	return cases
+}
+
 func split(t testing.TB, file, data string) (cases []Case, tail string) {
 	lines := strings.SplitAfter(data, "\n")
 	for i := 0; i < len(lines); {
